@@ -1,0 +1,267 @@
+"""The joint distribution P(S, X): what discreet knows about the secret and the rest.
+
+A mechanism reads an *input letter* z and is judged by what it tells about a *target* T = f(z):
+
+    form                 z        T        where
+    funnel               X        X        funnel-1, funnel-2
+    include_secret       (S, U)   (S, U)   robust-1, robust-2
+    sees_secret          (S, X)   X        the curator, as in Conditional Reporting
+
+Letters are in C order of the probability array, secret-major when z contains the secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet import information
+from discreet.alphabet import Attribute, distinct_names, letters_of, numbered
+from discreet.exceptions import AlphabetError, DistributionError
+
+Letters = Sequence[Hashable]
+Floats = NDArray[np.float64]
+SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """P(S, X) with named letters: `probabilities[s, x1, …, xm]` sums to one.
+
+    `secrets` and `releases` are the attributes of S and of X; letters alone will do, and are numbered if left out.
+    `counts` and `n` say how much data the estimate rests on; both are None when only P is known.
+    """
+
+    probabilities: Floats
+    secrets: tuple[Attribute, ...] = ()
+    releases: tuple[Attribute, ...] = ()
+    n: int | None = None
+    include_secret: bool = False
+    sees_secret: bool = False
+    counts: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        cells = _probabilities(self.probabilities)
+        cells.setflags(write=False)
+        object.__setattr__(self, "probabilities", cells)
+        object.__setattr__(self, "secrets", _attributes(self.secrets, cells.shape[:1], "secret"))
+        object.__setattr__(self, "releases", _attributes(self.releases, cells.shape[1:], "release"))
+        distinct_names(self.secrets + self.releases)
+        if self.n is not None and self.n <= 0:
+            raise DistributionError("n is not positive", where="n", remedy="Give the number of records, or None.")
+
+    # ---- building -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ArrayLike,
+        secrets: Any = (),
+        releases: Any = (),
+        *,
+        include_secret: bool = False,
+    ) -> Joint:
+        """The empirical distribution of `counts[s, x1, …, xm]`: counts divided by n (errata: robust-2 forgot the n)."""
+        table = _counts(counts)
+        n = int(table.sum())
+        return cls(table / n, secrets, releases, n=n, include_secret=include_secret, counts=table)
+
+    @classmethod
+    def from_table(
+        cls, table: Any, *, secret: str | Sequence[str], release: str | Sequence[str], include_secret: bool = False
+    ) -> Joint:
+        """Count a table: pandas, polars, pyarrow, duckdb, or the path of a CSV, Parquet or Arrow file."""
+        from discreet.tables import count_table
+
+        secrets, releases, counts = count_table(table, secret, release)
+        return cls.from_counts(counts, secrets, releases, include_secret=include_secret)
+
+    def curator(self) -> Joint:
+        """The same distribution for a mechanism that reads (S, X) and is judged by I(X;Y)."""
+        return replace(self, include_secret=False, sees_secret=True)
+
+    def observed(self) -> Joint:
+        """The same joint without the secrets that have probability zero. A choice, never made silently."""
+        keep = np.flatnonzero(self.secret_prior > 0)
+        letters = tuple(self.secret_letters[i] for i in keep)
+        name = "×".join(attribute.name for attribute in self.secrets)
+        counts = None if self.counts is None else self.counts[keep]
+        return replace(
+            self, probabilities=self.probabilities[keep], secrets=(Attribute(name, letters),), counts=counts
+        )
+
+    # ---- sizes and letters ----------------------------------------------------------------------------------
+
+    @property
+    def reads_secret(self) -> bool:
+        return self.include_secret or self.sees_secret
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the released attributes."""
+        return self.probabilities.shape[1:]
+
+    @cached_property
+    def secret_letters(self) -> tuple[Hashable, ...]:
+        return letters_of(self.secrets)
+
+    @cached_property
+    def release_letters(self) -> tuple[Hashable, ...]:
+        return letters_of(self.releases)
+
+    @cached_property
+    def letters(self) -> tuple[Hashable, ...]:
+        """The input letters z, one a column of Q."""
+        return letters_of(self.secrets + self.releases) if self.reads_secret else self.release_letters
+
+    @cached_property
+    def target_letters(self) -> tuple[Hashable, ...]:
+        return self.letters if self.include_secret else self.release_letters
+
+    @cached_property
+    def target_of(self) -> NDArray[np.intp]:
+        """f: the index of the target letter of every input letter."""
+        return np.arange(len(self.letters)) % len(self.target_letters)
+
+    # ---- distributions --------------------------------------------------------------------------------------
+
+    @cached_property
+    def table(self) -> Floats:
+        """P(s, x) as a c × a matrix, the attributes of X in one axis."""
+        return self.probabilities.reshape(len(self.probabilities), -1)
+
+    @cached_property
+    def secret_prior(self) -> Floats:
+        """p_S"""
+        return np.asarray(self.table.sum(axis=1))
+
+    @cached_property
+    def seen(self) -> NDArray[np.intp]:
+        """The secrets of positive probability: only these have a conditional distribution."""
+        return np.flatnonzero(self.secret_prior > 0)
+
+    @cached_property
+    def release_given_secret(self) -> Floats:
+        """P(x | s) a row for every *seen* secret, in the order of `seen`."""
+        return self.table[self.seen] / self.secret_prior[self.seen, None]
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """P(s, z) as a c × |z| matrix."""
+        if not self.reads_secret:
+            return self.table
+        c, k = self.table.shape
+        blocks = np.zeros((c, c, k))
+        blocks[np.arange(c), np.arange(c)] = self.table
+        return blocks.reshape(c, c * k)
+
+    @cached_property
+    def letter_given_secret(self) -> Floats:
+        """P(z | s), a row for every *seen* secret."""
+        return self.matrix[self.seen] / self.secret_prior[self.seen, None]
+
+    @cached_property
+    def prior(self) -> Floats:
+        """p_Z over the input letters."""
+        return self.table.reshape(-1) if self.reads_secret else np.asarray(self.table.sum(axis=0))
+
+    @cached_property
+    def target_prior(self) -> Floats:
+        """p_T over the target letters."""
+        return np.bincount(self.target_of, weights=self.prior, minlength=len(self.target_letters))
+
+    @property
+    def entropy(self) -> float:
+        """H(T) in nats, the most that any mechanism can keep."""
+        return information.entropy(self.target_prior)
+
+    def expand(self, rows: ArrayLike) -> Floats:
+        """Rows over z as rows over (s, x): shape (…, c, a). A mechanism that reads X only treats every s alike."""
+        rows = np.asarray(rows, dtype=float)
+        c, k = self.table.shape
+        if self.reads_secret:
+            return rows.reshape(*rows.shape[:-1], c, k)
+        return np.broadcast_to(rows[..., None, :], (*rows.shape[:-1], c, k))
+
+
+def _probabilities(given: ArrayLike) -> Floats:
+    try:
+        cells = np.array(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DistributionError("probabilities are not numbers", remedy="Give a numeric array.") from error
+    _check_shape(cells)
+    if not np.isfinite(cells).all():
+        raise DistributionError(f"{_at(~np.isfinite(cells))} is not finite", where="probabilities")
+    if (cells < 0).any():
+        raise DistributionError(f"{_at(cells < 0)} is negative", where="probabilities")
+    if abs(cells.sum() - 1) > SUM_TOLERANCE:
+        raise DistributionError(
+            f"probabilities add up to 1 {'+' if cells.sum() > 1 else '−'} {abs(cells.sum() - 1):.1e}",
+            remedy="Divide by their sum, or use Joint.from_counts.",
+        )
+    return cells
+
+
+def _counts(given: ArrayLike) -> NDArray[np.int64]:
+    raw = np.asarray(given)
+    if raw.dtype.kind not in "iuf":
+        raise DistributionError("counts are not numbers", where=f"dtype {raw.dtype}", remedy="Give whole numbers.")
+    _check_shape(raw)
+    if not np.isfinite(raw).all() or (raw != np.floor(raw)).any():
+        wrong = ~np.isfinite(raw) | (raw != np.floor(raw))
+        raise DistributionError(f"{_at(wrong)} is not a whole number", where="counts")
+    if (raw < 0).any():
+        raise DistributionError(f"{_at(raw < 0)} is negative", where="counts")
+    if raw.max() >= 2**53 or raw.sum() >= 2**53:
+        raise DistributionError("counts add up to 2^53 or more", where="counts", remedy="Use Joint(probabilities).")
+    if raw.sum() == 0:
+        raise DistributionError("the table has no records", where="counts", remedy="Count at least one record.")
+    return raw.astype(np.int64)
+
+
+def _check_shape(cells: NDArray[Any]) -> None:
+    if cells.ndim < 2:
+        raise DistributionError(
+            f"an array of {cells.ndim} dimensions", where="axis 0 is the secret, the others are released",
+            remedy="Give array[s, x] or array[s, x1, …, xm].",
+        )
+    if cells.shape[0] < 2:
+        raise DistributionError(
+            "a secret with fewer than two values", where="axis 0",
+            remedy="There is nothing to hide; choose another secret, or name the values it could have had.",
+        )
+    if 0 in cells.shape:
+        raise DistributionError("an attribute without letters", where=f"shape {cells.shape}")
+
+
+def _attributes(given: Any, sizes: tuple[int, ...], name: str) -> tuple[Attribute, ...]:
+    """Attributes as given, or letters turned into attributes, checked against the axes of the array."""
+    names = [name] if len(sizes) == 1 else [f"{name}{i + 1}" for i in range(len(sizes))]
+    if given is None or len(given) == 0:
+        return tuple(numbered(n, size) for n, size in zip(names, sizes, strict=True))
+    if all(isinstance(item, Attribute) for item in given):
+        attributes = tuple(given)
+    elif len(sizes) == 1:
+        attributes = (Attribute(name, tuple(given)),)
+    elif len(given) != len(sizes) or any(isinstance(item, str) for item in given):
+        raise AlphabetError(
+            f"{len(given)} lists of letters for {len(sizes)} axes", where=f"{name}s", remedy="Give one list an axis."
+        )
+    else:
+        attributes = tuple(Attribute(n, tuple(letters)) for n, letters in zip(names, given, strict=True))
+    found = tuple(len(attribute) for attribute in attributes)
+    if found != sizes and int(np.prod(found)) != int(np.prod(sizes)) or (name == "release" and found != sizes):
+        raise AlphabetError(
+            f"{found} letters for axes of {sizes}", where=f"{name}s", remedy="Give one letter an entry of the axis."
+        )
+    return attributes
+
+
+def _at(mask: NDArray[np.bool_]) -> str:
+    """The first place where the mask holds, in words that carry no value."""
+    return f"the entry at {tuple(int(i) for i in np.argwhere(mask)[0])}"

@@ -1,0 +1,1 @@
+"""Privacy notions: each is a cone of permitted rows, and an exact level."""

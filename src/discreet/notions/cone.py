@@ -1,0 +1,37 @@
+"""A privacy notion as a convex cone: a mechanism is allowed exactly when every row of Q lies in it (theory 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """K = {v ≥ 0 : rows · v ≤ 0, and separate(v) finds nothing}.
+
+    `rows` are linear conditions, one a row, over the input letters. Where they do not say it all (RLDP has infinitely
+    many, SRLIP exponentially many), `separate(v)` returns further rows that v violates, none if v lies in K.
+    Every row must be valid for K: with too few of them the cone is too large, never too small.
+    """
+
+    rows: Floats
+    separate: Callable[[Floats], Floats] | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.separate is None
+
+    def excess(self, v: Floats) -> float:
+        """The largest violation of a condition by v, relative to the size of its terms; at most 0 inside the cone."""
+        worst = max(0.0, float(-v.min())) / max(float(np.abs(v).max()), 1e-300)
+        rows = self.rows if self.separate is None else np.vstack([self.rows, self.separate(v)])
+        terms = rows * v
+        scale = np.abs(terms).sum(axis=1)
+        used = scale > 0
+        return max([worst, *(terms[used].sum(axis=1) / scale[used])]) if used.any() else worst
