@@ -1,1 +1,1 @@
-"""discreet: release records that say as much as possible about what may be known, and provably little about a secret."""
+"""discreet: released records say as much as possible about what may be known, provably little about a secret."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
+from typing import Any
 
 from discreet.exceptions import AlphabetError
 
@@ -46,3 +48,27 @@ def distinct_names(attributes: Sequence[Attribute]) -> None:
     names = [attribute.name for attribute in attributes]
     if len(set(names)) != len(names):
         raise AlphabetError("a column is named twice", where=", ".join(names), remedy="Name every column once.")
+
+
+def attributes_for(given: Any, sizes: tuple[int, ...], name: str) -> tuple[Attribute, ...]:
+    """Attributes as given, or letters turned into attributes, checked against the axes of the array."""
+    names = [name] if len(sizes) == 1 else [f"{name}{i + 1}" for i in range(len(sizes))]
+    if given is None or len(given) == 0:
+        return tuple(numbered(n, size) for n, size in zip(names, sizes, strict=True))
+    if all(isinstance(item, Attribute) for item in given):
+        attributes = tuple(given)
+    elif len(sizes) == 1:
+        attributes = (Attribute(name, tuple(given)),)
+    elif len(given) != len(sizes) or any(isinstance(item, str) for item in given):
+        raise AlphabetError(
+            f"{len(given)} lists of letters for {len(sizes)} axes", where=f"{name}s", remedy="Give one list an axis."
+        )
+    else:
+        attributes = tuple(Attribute(n, tuple(letters)) for n, letters in zip(names, given, strict=True))
+    found = tuple(len(attribute) for attribute in attributes)
+    secret_columns_on_one_axis = name == "secret" and prod(found) == sizes[0]
+    if found != sizes and not secret_columns_on_one_axis:
+        raise AlphabetError(
+            f"{found} letters for axes of {sizes}", where=f"{name}s", remedy="Give one letter an entry of the axis."
+        )
+    return attributes

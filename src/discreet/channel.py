@@ -32,7 +32,9 @@ class Channel:
     def product(self, other: Channel) -> Channel:
         """Both channels side by side on a pair of inputs, drawn independently; letters in C order."""
         return Channel(
-            np.kron(self.matrix, other.matrix), _pairs(self.inputs, other.inputs), _pairs(self.outputs, other.outputs)
+            np.kron(self.matrix, other.matrix).astype(float),
+            _pairs(self.inputs, other.inputs),
+            _pairs(self.outputs, other.outputs),
         )
 
     def then(self, post: Channel) -> Channel:

@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import information
-from discreet.alphabet import Attribute, distinct_names, letters_of, numbered
-from discreet.exceptions import AlphabetError, DistributionError
+from discreet.alphabet import Attribute, attributes_for, distinct_names, letters_of
+from discreet.checks import checked_counts, checked_probabilities
+from discreet.exceptions import DistributionError
 
-Letters = Sequence[Hashable]
 Floats = NDArray[np.float64]
-SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +45,16 @@ class Joint:
     counts: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        cells = _probabilities(self.probabilities)
+        cells = checked_probabilities(self.probabilities)
         cells.setflags(write=False)
         object.__setattr__(self, "probabilities", cells)
-        object.__setattr__(self, "secrets", _attributes(self.secrets, cells.shape[:1], "secret"))
-        object.__setattr__(self, "releases", _attributes(self.releases, cells.shape[1:], "release"))
+        object.__setattr__(self, "secrets", attributes_for(self.secrets, cells.shape[:1], "secret"))
+        object.__setattr__(self, "releases", attributes_for(self.releases, cells.shape[1:], "release"))
         distinct_names(self.secrets + self.releases)
         if self.n is not None and self.n <= 0:
             raise DistributionError("n is not positive", where="n", remedy="Give the number of records, or None.")
+        if self.counts is not None and self.counts.shape != cells.shape:
+            raise DistributionError("counts and probabilities differ in shape", remedy="Use Joint.from_counts.")
 
     # ---- building -------------------------------------------------------------------------------------------
 
@@ -67,7 +68,7 @@ class Joint:
         include_secret: bool = False,
     ) -> Joint:
         """The empirical distribution of `counts[s, x1, …, xm]`: counts divided by n (errata: robust-2 forgot the n)."""
-        table = _counts(counts)
+        table = checked_counts(counts)
         n = int(table.sum())
         return cls(table / n, secrets, releases, n=n, include_secret=include_secret, counts=table)
 
@@ -91,9 +92,7 @@ class Joint:
         letters = tuple(self.secret_letters[i] for i in keep)
         name = "×".join(attribute.name for attribute in self.secrets)
         counts = None if self.counts is None else self.counts[keep]
-        return replace(
-            self, probabilities=self.probabilities[keep], secrets=(Attribute(name, letters),), counts=counts
-        )
+        return replace(self, probabilities=self.probabilities[keep], secrets=(Attribute(name, letters),), counts=counts)
 
     # ---- sizes and letters ----------------------------------------------------------------------------------
 
@@ -173,7 +172,7 @@ class Joint:
     @cached_property
     def target_prior(self) -> Floats:
         """p_T over the target letters."""
-        return np.bincount(self.target_of, weights=self.prior, minlength=len(self.target_letters))
+        return np.bincount(self.target_of, weights=self.prior, minlength=len(self.target_letters)).astype(float)
 
     @property
     def entropy(self) -> float:
@@ -187,81 +186,3 @@ class Joint:
         if self.reads_secret:
             return rows.reshape(*rows.shape[:-1], c, k)
         return np.broadcast_to(rows[..., None, :], (*rows.shape[:-1], c, k))
-
-
-def _probabilities(given: ArrayLike) -> Floats:
-    try:
-        cells = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DistributionError("probabilities are not numbers", remedy="Give a numeric array.") from error
-    _check_shape(cells)
-    if not np.isfinite(cells).all():
-        raise DistributionError(f"{_at(~np.isfinite(cells))} is not finite", where="probabilities")
-    if (cells < 0).any():
-        raise DistributionError(f"{_at(cells < 0)} is negative", where="probabilities")
-    if abs(cells.sum() - 1) > SUM_TOLERANCE:
-        raise DistributionError(
-            f"probabilities add up to 1 {'+' if cells.sum() > 1 else '−'} {abs(cells.sum() - 1):.1e}",
-            remedy="Divide by their sum, or use Joint.from_counts.",
-        )
-    return cells
-
-
-def _counts(given: ArrayLike) -> NDArray[np.int64]:
-    raw = np.asarray(given)
-    if raw.dtype.kind not in "iuf":
-        raise DistributionError("counts are not numbers", where=f"dtype {raw.dtype}", remedy="Give whole numbers.")
-    _check_shape(raw)
-    if not np.isfinite(raw).all() or (raw != np.floor(raw)).any():
-        wrong = ~np.isfinite(raw) | (raw != np.floor(raw))
-        raise DistributionError(f"{_at(wrong)} is not a whole number", where="counts")
-    if (raw < 0).any():
-        raise DistributionError(f"{_at(raw < 0)} is negative", where="counts")
-    if raw.max() >= 2**53 or raw.sum() >= 2**53:
-        raise DistributionError("counts add up to 2^53 or more", where="counts", remedy="Use Joint(probabilities).")
-    if raw.sum() == 0:
-        raise DistributionError("the table has no records", where="counts", remedy="Count at least one record.")
-    return raw.astype(np.int64)
-
-
-def _check_shape(cells: NDArray[Any]) -> None:
-    if cells.ndim < 2:
-        raise DistributionError(
-            f"an array of {cells.ndim} dimensions", where="axis 0 is the secret, the others are released",
-            remedy="Give array[s, x] or array[s, x1, …, xm].",
-        )
-    if cells.shape[0] < 2:
-        raise DistributionError(
-            "a secret with fewer than two values", where="axis 0",
-            remedy="There is nothing to hide; choose another secret, or name the values it could have had.",
-        )
-    if 0 in cells.shape:
-        raise DistributionError("an attribute without letters", where=f"shape {cells.shape}")
-
-
-def _attributes(given: Any, sizes: tuple[int, ...], name: str) -> tuple[Attribute, ...]:
-    """Attributes as given, or letters turned into attributes, checked against the axes of the array."""
-    names = [name] if len(sizes) == 1 else [f"{name}{i + 1}" for i in range(len(sizes))]
-    if given is None or len(given) == 0:
-        return tuple(numbered(n, size) for n, size in zip(names, sizes, strict=True))
-    if all(isinstance(item, Attribute) for item in given):
-        attributes = tuple(given)
-    elif len(sizes) == 1:
-        attributes = (Attribute(name, tuple(given)),)
-    elif len(given) != len(sizes) or any(isinstance(item, str) for item in given):
-        raise AlphabetError(
-            f"{len(given)} lists of letters for {len(sizes)} axes", where=f"{name}s", remedy="Give one list an axis."
-        )
-    else:
-        attributes = tuple(Attribute(n, tuple(letters)) for n, letters in zip(names, given, strict=True))
-    found = tuple(len(attribute) for attribute in attributes)
-    if found != sizes and int(np.prod(found)) != int(np.prod(sizes)) or (name == "release" and found != sizes):
-        raise AlphabetError(
-            f"{found} letters for axes of {sizes}", where=f"{name}s", remedy="Give one letter an entry of the axis."
-        )
-    return attributes
-
-
-def _at(mask: NDArray[np.bool_]) -> str:
-    """The first place where the mask holds, in words that carry no value."""
-    return f"the entry at {tuple(int(i) for i in np.argwhere(mask)[0])}"

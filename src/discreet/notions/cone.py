@@ -29,9 +29,15 @@ class Cone:
 
     def excess(self, v: Floats) -> float:
         """The largest violation of a condition by v, relative to the size of its terms; at most 0 inside the cone."""
-        worst = max(0.0, float(-v.min())) / max(float(np.abs(v).max()), 1e-300)
         rows = self.rows if self.separate is None else np.vstack([self.rows, self.separate(v)])
         terms = rows * v
         scale = np.abs(terms).sum(axis=1)
         used = scale > 0
-        return max([worst, *(terms[used].sum(axis=1) / scale[used])]) if used.any() else worst
+        negative = float(-v.min()) / max(float(np.abs(v).max()), np.finfo(float).tiny)
+        return float(max([negative, *(terms[used].sum(axis=1) / scale[used])]))
+
+
+def ordered_pairs(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All (i, j) with i ≠ j."""
+    first, second = np.nonzero(~np.eye(size, dtype=bool))
+    return first, second

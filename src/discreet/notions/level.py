@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.channel import Channel
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ChannelError, ParameterError
 from discreet.joint import Joint
 from discreet.notions.cone import Cone
 
@@ -62,3 +62,19 @@ def checked_epsilon(epsilon: float) -> float:
     if not (np.isfinite(epsilon) and epsilon > 0):
         raise ParameterError("epsilon is not a positive number", where="epsilon", remedy="Try 1.0; smaller hides more.")
     return float(epsilon)
+
+
+def check_fits(channel: Channel, joint: Joint) -> None:
+    """The channel must read the letters of this joint."""
+    if channel.matrix.shape[1] != len(joint.letters):
+        raise ChannelError(
+            f"a channel for {channel.matrix.shape[1]} letters, a joint with {len(joint.letters)}",
+            remedy="Use the joint this channel was made for; with the secret among its inputs, in the same form.",
+        )
+
+
+def log_ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> NDArray[np.float64]:
+    """ln(numerator / denominator), with ln(0/0) = 0: an output that never occurs tells nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(numerator) - np.log(denominator)
+    return np.where(np.isnan(logs), 0.0, logs)

@@ -1,0 +1,38 @@
+"""ε-LDP with respect to S (funnel-2, Definition 1): no output tells two secrets apart by more than a factor e^ε."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.channel import Channel
+from discreet.joint import Joint
+from discreet.notions.cone import Cone, ordered_pairs
+from discreet.notions.level import Level, Witness, check_fits, checked_epsilon, log_ratio
+
+
+@dataclass(frozen=True)
+class LDP:
+    """P(y | s) ≤ e^ε P(y | s') for every output and every two secrets. Secrets of probability zero do not count."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+
+    def cone(self, joint: Joint) -> Cone:
+        """p_{Z|s}·v ≤ e^ε p_{Z|s'}·v"""
+        conditionals = joint.letter_given_secret
+        first, second = ordered_pairs(len(conditionals))
+        return Cone(conditionals[first] - np.exp(self.epsilon) * conditionals[second])
+
+    def level(self, channel: Channel, joint: Joint) -> Level:
+        check_fits(channel, joint)
+        likelihoods = channel.matrix @ joint.letter_given_secret.T
+        first, second = likelihoods.argmax(axis=1), likelihoods.argmin(axis=1)
+        rows = np.arange(len(likelihoods))
+        ratios = log_ratio(likelihoods[rows, first], likelihoods[rows, second])
+        y = int(ratios.argmax())
+        names = [joint.secret_letters[joint.seen[s]] for s in (first[y], second[y])]
+        return Level(float(ratios[y]), Witness(channel.outputs[y], *names))

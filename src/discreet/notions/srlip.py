@@ -1,0 +1,118 @@
+"""ε-SRLIP (funnel-2, Definition 3): LIP that survives an attacker who already knows some of the attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+
+from discreet.channel import Channel
+from discreet.joint import Joint
+from discreet.notions.cone import Cone, Floats
+from discreet.notions.level import Level, Witness, check_fits, checked_epsilon, log_ratio
+from discreet.notions.lip import LIP, two_sided
+
+LISTED_ENTRIES = 20_000_000
+CHUNK_ENTRIES = 4_000_000
+CUTS_AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class SRLIP:
+    """LIP under P( · | x_J) for every set J of released attributes and every value x_J of positive probability.
+
+    J = ∅ is LIP itself. J = all attributes says nothing about a mechanism that reads X only, and much about one that
+    reads the secret too.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+
+    def cone(self, joint: Joint) -> Cone:
+        """The LIP rows under every side channel: all of them while they fit, otherwise those that a row violates."""
+        conditions = 2 * len(joint.seen) * int(np.prod(np.array(joint.shape) + 1))
+        if conditions * len(joint.letters) <= LISTED_ENTRIES:
+            rows = [_rows(joint, known, values, self.epsilon) for known, values in _all_side_channels(joint)]
+            return Cone(np.vstack(rows))
+        return Cone(LIP(self.epsilon).cone(joint).rows, lambda v: _violated(joint, v, self.epsilon))
+
+    def level(self, channel: Channel, joint: Joint) -> Level:
+        check_fits(channel, joint)
+        worst = Level(-1.0)
+        for known in side_channels(joint):
+            for start, moves in _moves(joint, known, channel.matrix):
+                place = np.unravel_index(int(moves.argmax()), moves.shape)
+                if moves[place] > worst.epsilon:
+                    y, s, values = int(place[0]) + start, int(place[1]), place[2:]
+                    attributes = [joint.releases[j] for j in known]
+                    told = tuple((a.name, a.letters[int(i)]) for a, i in zip(attributes, values, strict=True))
+                    witness = Witness(channel.outputs[y], joint.secret_letters[s], side_channel=told)
+                    worst = Level(float(moves[place]), witness)
+        return worst
+
+
+def side_channels(joint: Joint) -> Iterator[tuple[int, ...]]:
+    """Every set J of released attributes that an attacker may know and that says something."""
+    m = len(joint.shape)
+    for size in range(m + 1 if joint.reads_secret else m):
+        yield from combinations(range(m), size)
+
+
+def _all_side_channels(joint: Joint) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    for known in side_channels(joint):
+        for values in product(*(range(joint.shape[j]) for j in known)):
+            yield known, values
+
+
+def _rows(joint: Joint, known: tuple[int, ...], values: tuple[int, ...], epsilon: float) -> Floats:
+    """The LIP rows under P( · | x_J = values); none if that never happens."""
+    place: list[slice | int] = [slice(None)] * (1 + len(joint.shape))
+    for j, value in zip(known, values, strict=True):
+        place[1 + j] = value
+    cells = np.zeros_like(joint.probabilities)
+    cells[tuple(place)] = joint.probabilities[tuple(place)]
+    table = cells.reshape(len(cells), -1)
+    masses = table.sum(axis=1)
+    seen = np.flatnonzero(masses > 0)
+    if len(seen) == 0:
+        return np.zeros((0, len(joint.letters)))
+    if joint.reads_secret:
+        spread = np.zeros((len(seen), *table.shape))
+        spread[np.arange(len(seen)), seen] = table[seen]
+        by_secret = spread.reshape(len(seen), -1)
+    else:
+        by_secret = table[seen]
+    return two_sided(by_secret / masses[seen, None], by_secret.sum(axis=0) / masses.sum(), epsilon)
+
+
+def _moves(joint: Joint, known: tuple[int, ...], rows: Floats) -> Iterator[tuple[int, Floats]]:
+    """|ln P(y | s, x_J) / P(y | x_J)| as arrays [y, s, x_J], a block of rows at a time, with the block's first row."""
+    cells = joint.probabilities
+    summed_axes = tuple(2 + j for j in range(len(joint.shape)) if j not in known)
+    masses = cells.sum(axis=tuple(axis - 1 for axis in summed_axes))
+    block = max(1, CHUNK_ENTRIES // cells.size)
+    for start in range(0, len(rows), block):
+        expanded = joint.expand(rows[start : start + block])
+        weighted = expanded.reshape(-1, *cells.shape) * cells
+        together = weighted.sum(axis=summed_axes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moves = np.abs(log_ratio(together / masses, together.sum(axis=1, keepdims=True) / masses.sum(axis=0)))
+        yield start, np.where(masses > 0, moves, 0.0)
+
+
+def _violated(joint: Joint, v: Floats, epsilon: float) -> Floats:
+    """The rows that v violates most, a few at a time."""
+    found: list[tuple[float, tuple[int, ...], tuple[int, ...]]] = []
+    for known in side_channels(joint):
+        for _, moves in _moves(joint, known, v[None, :]):
+            worst = np.asarray(moves[0].max(axis=0))
+            for values in np.argwhere(worst > epsilon * (1 + 1e-13)):
+                found.append((float(worst[tuple(values)]), known, tuple(int(i) for i in values)))
+    found.sort(key=lambda item: -item[0])
+    rows = [_rows(joint, known, values, epsilon) for _, known, values in found[:CUTS_AT_ONCE]]
+    kept = [block[block @ v > 0] for block in rows]
+    return np.vstack(kept) if kept else np.zeros((0, len(v)))
