@@ -1,0 +1,1 @@
+"""Closed-form mechanisms of the papers, one file each, and their calibration."""
