@@ -76,14 +76,14 @@ def oue_level(joint: Joint, strength: float, notion: LDP | LIP) -> float:
         i, j = ordered_pairs(len(conditionals))
         first, second = conditionals[i], conditionals[j]
     if math.isinf(strength):
-        return max(0.0, float(log_ratio(first, second).max()))
+        return float(log_ratio(first, second).max(initial=0.0))
     order = np.argsort(-log_ratio(first, second), axis=1)
     offset = 1 / math.expm1(strength) if strength > 0 else math.inf
     if math.isinf(offset):
         return 0.0
     tops = offset + np.cumsum(np.take_along_axis(first, order, axis=1), axis=1)
     bottoms = offset + np.cumsum(np.take_along_axis(second, order, axis=1), axis=1)
-    return max(0.0, float(log_ratio(tops, bottoms).max()))
+    return float(log_ratio(tops, bottoms).max(initial=0.0))
 
 
 def subset_masses(p: Floats) -> tuple[Floats, NDArray[np.int64]]:
