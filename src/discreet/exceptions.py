@@ -9,6 +9,9 @@
     │   └── TableError          a table or a file
     ├── InfeasibleError         no mechanism of the requested kind exists
     ├── UnfinishedError         a computation stopped before it had an answer
+    ├── ReleaseError            a release was stopped, nothing was published
+    │   ├── EntropyError        no randomness that can be trusted
+    │   └── BudgetError         one release more than was declared
     └── ProofError              a guarantee could not be proven, so nothing is released
         └── ProtocolError       a protocol file that is damaged or does not prove what it states
 
@@ -59,6 +62,18 @@ class InfeasibleError(DiscreetError):
 
 class UnfinishedError(DiscreetError):
     """A computation stopped before it had an answer."""
+
+
+class ReleaseError(DiscreetError):
+    """A release was stopped, nothing was published."""
+
+
+class EntropyError(ReleaseError):
+    """No randomness that can be trusted."""
+
+
+class BudgetError(ReleaseError):
+    """One release more than was declared."""
 
 
 class ProofError(DiscreetError):
