@@ -39,7 +39,7 @@ def channels(draw: st.DrawFn, joint: Joint, *, max_outputs: int = 5) -> Channel:
 
 
 @st.composite
-def joints_with_channels(draw: st.DrawFn, **kwargs: Any) -> tuple[Joint, Channel]:
+def joints_with_channels(draw: st.DrawFn, /, **kwargs: Any) -> tuple[Joint, Channel]:
     joint = draw(joints(**kwargs))
     return joint, draw(channels(joint))
 

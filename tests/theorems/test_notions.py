@@ -127,7 +127,8 @@ def test_lazy_and_listed_side_channels_are_the_same_cone(monkeypatch):
     listed = SRLIP(0.3).cone(joint)
     monkeypatch.setattr("discreet.notions.srlip.LISTED_ENTRIES", 0)
     lazy = SRLIP(0.3).cone(joint)
-    assert listed.complete and not lazy.complete
+    assert listed.complete
+    assert not lazy.complete
     rows = np.vstack([rng.dirichlet(np.full(12, 5.0), size=200), 1 + 0.05 * rng.standard_normal((200, 12))])
     inside = [listed.excess(v) <= 1e-12 for v in rows]
     assert inside == [lazy.excess(v) <= 1e-12 for v in rows]
