@@ -109,12 +109,12 @@ class _Lookup:
         indices = cells.indices
         if indices.null_count:
             indices = indices.cast(pa.int64()).fill_null(len(cells.dictionary))
-        return of_value.take(indices.to_numpy())
+        return np.asarray(of_value.take(indices.to_numpy()))
 
     def _parts_of_values(self, values: pa.Array) -> Codes:
         texts = as_text(values)
         known, parts = self._texts
-        found = parts.take(pc.index_in(texts, value_set=known).fill_null(len(known)).to_numpy())
+        found: Codes = parts.take(pc.index_in(texts, value_set=known).fill_null(len(known)).to_numpy())
         missing = pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
         found[missing] = self._missing
         return found
@@ -153,13 +153,13 @@ def writings(letter: Hashable) -> tuple[str, ...]:
         return ()
     if isinstance(letter, bool):
         return text, text.lower(), text.upper()
-    if isinstance(letter, int) or isinstance(letter, float) and letter.is_integer():
+    if isinstance(letter, int) or (isinstance(letter, float) and letter.is_integer()):
         return text, f"{text}.0"
     return (text,)
 
 
 def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, float) and math.isnan(value):
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

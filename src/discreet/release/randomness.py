@@ -68,13 +68,14 @@ class Keystream:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next `count` words."""
-        return self._bytes(WORD_BYTES * count).view(np.uint64)
+        return self.octets(WORD_BYTES * count).view(np.uint64)
 
     def halves(self, count: int) -> NDArray[np.uint16]:
         """The next `count` uniform 16-bit numbers."""
-        return self._bytes(2 * count).view(np.uint16)
+        return self.octets(2 * count).view(np.uint16)
 
-    def _bytes(self, size: int) -> NDArray[np.uint8]:
+    def octets(self, size: int) -> NDArray[np.uint8]:
+        """The next `size` uniform bytes."""
         if os.getpid() != self._process:
             raise EntropyError(
                 "a keystream was carried over a fork",
@@ -82,7 +83,7 @@ class Keystream:
                 remedy="Make a new Keystream in every process; two processes must not share one.",
             )
         drawn = np.empty(size + BLOCK_BYTES - 1, np.uint8)
-        view = memoryview(drawn)
+        view = drawn.data
         for start in range(0, size, len(_ZEROS)):
             length = min(len(_ZEROS), size - start)
             self._cipher.update_into(_ZEROS[:length], view[start : start + length + BLOCK_BYTES - 1])

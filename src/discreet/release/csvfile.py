@@ -1,0 +1,199 @@
+"""CSV as it comes: a declared policy for everything that can be wrong with it, the same for every record.
+
+- A byte order mark decides the encoding, otherwise it is UTF-8 unless declared; bytes that do not fit become �.
+- The header is the first record. The separator is the one of , ; tab | that makes it contain the columns asked for.
+- Every field is text. Quoted fields may contain separators and line ends.
+- A record with too many or too few fields stays in its place, with every cell missing: one record in, one record out.
+- Blank lines are not records, except where there is only one column: there they are missing cells.
+- A quote that is never closed, or a record of more than 8 MB, is no table: nothing is released.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from discreet.exceptions import AlphabetError, TableError
+
+BLOCK_BYTES: Final = 1 << 23
+SEPARATORS: Final = (",", ";", "\t", "|")
+MARKS: Final = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed."
+
+
+class CsvRecords:
+    """The records of a CSV stream: `letters` as dictionaries of bytes, `plain` as bytes."""
+
+    def __init__(
+        self, stream: BinaryIO, letters: Sequence[str], plain: Sequence[str], encoding: str | None = None
+    ) -> None:
+        self._text = _Utf8(stream, encoding)
+        self._names, self._separator = _header(self._text.first_record(), [*letters, *plain])
+        self._letters, self._plain = tuple(letters), tuple(plain)
+        self._ragged: list[int] = []
+        self._row = self._added = 0
+        self.unreadable = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        wanted = list(dict.fromkeys((*self._letters, *self._plain)))
+        fields = [str(self._names.index(name)) for name in wanted]
+        kinds = [pa.dictionary(pa.int32(), pa.binary()) if name in self._letters else pa.binary() for name in wanted]
+        end = secrets.token_hex(16)
+        self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode())
+        try:
+            reader = pacsv.open_csv(
+                pa.PythonFile(self._text, mode="r"),
+                read_options=pacsv.ReadOptions(
+                    use_threads=False, block_size=BLOCK_BYTES, column_names=[str(i) for i in range(len(self._names))]
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=self._separator,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(self._names) > 1,
+                    invalid_row_handler=self._on_ragged,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    check_utf8=False,
+                    include_columns=fields,
+                    column_types=dict(zip(fields, kinds, strict=True)),
+                    strings_can_be_null=False,
+                ),
+            )
+            yield from self._checked(reader, wanted, end.encode())
+        except pa.ArrowInvalid:
+            what = f"a record is longer than {BLOCK_BYTES >> 20} MB, or its quotes do not match"
+            raise TableError(what, where=f"after row {self._row}", remedy=WHOLE) from None
+
+    def _checked(self, reader: Iterator[pa.RecordBatch], names: list[str], end: bytes) -> Iterator[pa.RecordBatch]:
+        """Every batch one later than it is read, so that the last record can be checked and taken away."""
+        held: pa.RecordBatch | None = None
+        for batch in reader:
+            if held is not None and len(batch):
+                yield self._with_ragged(held)
+            held = batch.rename_columns(names) if len(batch) or held is None else held
+        if held is None or not len(held) or any(column[-1].as_py() != end for column in held.columns):
+            raise TableError("a quote is opened and not closed", where=f"after row {self._row}", remedy=WHOLE)
+        yield self._with_ragged(held).slice(0, len(held) + self._added - 1)
+
+    def _on_ragged(self, row: pacsv.InvalidRow) -> str:
+        self._ragged.append(row.number - 1)
+        return "skip"
+
+    def _with_ragged(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with an empty record wherever one could not be read."""
+        first, size = self._row, len(batch)
+        places: list[int] = []
+        while self._ragged and self._ragged[0] - first - len(places) < size:
+            places.append(self._ragged.pop(0) - first - len(places))
+        self._added = len(places)
+        self.unreadable += len(places)
+        self._row += size + len(places)
+        if not places:
+            return batch
+        rows = np.insert(np.arange(size), places, -1)
+        return batch.take(pa.array(rows, mask=rows < 0))
+
+
+class _Utf8(io.RawIOBase):
+    """A byte stream as UTF-8, its byte order mark read and dropped, with an ending of our own."""
+
+    def __init__(self, stream: BinaryIO, encoding: str | None) -> None:
+        self._stream, self._ending, self._last = stream, b"", b"\n"
+        start = filled(stream, 4)
+        mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
+        name = MARKS[mark] if mark else encoding or "utf-8"
+        try:
+            plain = codecs.lookup(name).name in ("utf-8", "ascii")
+            self._decoder = None if plain else codecs.getincrementaldecoder(name)("replace")
+        except LookupError:
+            raise TableError("an unknown encoding", where=name, remedy="Known are utf-8, latin-1, cp1252 …") from None
+        self._ahead = self._utf8(start[len(mark) :])
+
+    def _utf8(self, data: bytes, final: bool = False) -> bytes:
+        return data if self._decoder is None else self._decoder.decode(data, final).encode()
+
+    def first_record(self) -> bytes:
+        """The first line that is not blank, up to the end of its last quoted field."""
+        self._ahead = self._ahead.lstrip(b"\r\n")
+        while True:
+            end = _end_of_record(self._ahead)
+            if end or len(self._ahead) > BLOCK_BYTES:
+                break
+            more = self._stream.read(1 << 16)
+            self._ahead += self._utf8(more, final=not more)
+            self._ahead = self._ahead.lstrip(b"\r\n")
+            if not more:
+                end = len(self._ahead)
+                break
+        record, self._ahead = self._ahead[:end], self._ahead[end:]
+        self._last = record[-1:] or b"\n"
+        return record
+
+    def finish_with(self, ending: bytes) -> None:
+        self._ending = ending
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data, self._ahead = self._ahead, b""
+        while not data:
+            block = self._stream.read(max(size, 1 << 16))
+            data = self._utf8(block, final=not block)
+            if not block:
+                separator = b"" if (data or self._last)[-1:] in (b"\n", b"\r") else b"\n"
+                data, self._ending = data + (separator + self._ending if self._ending else b""), b""
+                break
+        self._last = data[-1:] or self._last
+        if 0 <= size < len(data):
+            data, self._ahead = data[:size], data[size:]
+        return data
+
+
+def filled(stream: BinaryIO | io.RawIOBase, size: int) -> bytes:
+    """Bytes from a stream that may hand them out one by one."""
+    data = b""
+    while len(data) < size and (more := stream.read(size - len(data))):
+        data += more
+    return data
+
+
+def _end_of_record(data: bytes) -> int:
+    """Where the first record ends, line end included; 0 if it does not end here."""
+    quoted = False
+    for i, byte in enumerate(data):
+        if byte == 0x22:
+            quoted = not quoted
+        elif not quoted and byte in (0x0A, 0x0D):
+            if byte == 0x0D and i + 1 == len(data):
+                return 0
+            return i + 2 if data[i : i + 2] == b"\r\n" else i + 1
+    return 0
+
+
+def _header(record: bytes, wanted: list[str]) -> tuple[list[str], str]:
+    """Column names and separator. Names that are in the file are not shown: a missing header is a record."""
+    text = record.decode("utf-8", "replace")
+    parsed = [(_fields(text, separator), separator) for separator in SEPARATORS]
+    for names, separator in parsed:
+        if all(names.count(name) == 1 for name in wanted):
+            return names, separator
+    names = max(parsed, key=lambda one: sum(name in one[0] for name in wanted))[0]
+    name = next(name for name in wanted if names.count(name) != 1)
+    what = "two columns of this name" if name in names else "no such column"
+    raise AlphabetError(what, where=name, remedy=f"Compare with the {len(names)} names in the file's header.")
+
+
+def _fields(text: str, separator: str) -> list[str]:
+    try:
+        return [name.strip() for name in next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])]
+    except csv.Error:
+        return []

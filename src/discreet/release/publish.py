@@ -1,0 +1,107 @@
+"""Files that appear whole or not at all.
+
+The file is written without a name where the system allows it (O_TMPFILE), otherwise under a hidden one, always with
+mode 0600. It gets its name when everything in it is on disk: sync, rename, sync the folder. A killed run leaves the
+folder as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from discreet.exceptions import ReleaseError
+
+HASH_BYTES: Final = 1 << 22
+
+
+class Unpublished:
+    """An open file without its name. `publish` gives it the name; until then nobody sees it."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self._hidden = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        self._named = False
+        self.descriptor = self._open()
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CLOEXEC
+        if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").is_dir():
+            with suppress(OSError):
+                return os.open(self.target.parent, flags | os.O_TMPFILE, 0o600)
+        descriptor = os.open(self._hidden, flags | os.O_CREAT | os.O_EXCL, 0o600)
+        self._named = True
+        return descriptor
+
+    def sha256(self) -> str:
+        """The hash of what was written."""
+        digest, start = hashlib.sha256(), 0
+        while block := os.pread(self.descriptor, HASH_BYTES, start):
+            digest.update(block)
+            start += len(block)
+        return digest.hexdigest()
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self.descriptor).st_size
+
+    def publish(self) -> None:
+        os.fsync(self.descriptor)
+        os.fchmod(self.descriptor, 0o666 & ~_umask())
+        if not self._named:
+            os.link(f"/proc/self/fd/{self.descriptor}", self._hidden, follow_symlinks=True)
+            self._named = True
+        os.replace(self._hidden, self.target)
+        self._named = False
+        sync_folder(self.target.parent)
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+        if self._named:
+            self._hidden.unlink(missing_ok=True)
+
+
+@contextmanager
+def unpublished(target: Path) -> Iterator[Unpublished]:
+    """A file to write to and publish; whatever is not published is gone at the end."""
+    try:
+        file = Unpublished(target)
+    except OSError as error:
+        raise ReleaseError(f"cannot write there ({error.strerror})", where=str(target)) from None
+    try:
+        yield file
+    except OSError as error:
+        raise ReleaseError(
+            f"writing failed ({error.strerror or type(error).__name__})",
+            where=str(target),
+            remedy="Nothing was released.",
+        ) from None
+    finally:
+        file.close()
+
+
+def write_whole(target: Path, content: bytes) -> None:
+    """A small file, whole or not at all."""
+    with unpublished(target) as file:
+        while content:
+            content = content[os.write(file.descriptor, content) :]
+        file.publish()
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
