@@ -1,0 +1,1 @@
+"""Finding the best mechanism, and proving that it is the best."""

@@ -1,0 +1,120 @@
+"""Linear programs: the one file that touches the LP solver (HiGHS).
+
+A `Program` keeps one solver object alive, so that a change of costs, bounds, columns or rows restarts from the last basis.
+Nothing from an unsuccessful solve is ever handed on: `solve` returns an optimal `Solution`, or None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.exceptions import UnfinishedError
+
+Floats = NDArray[np.float64]
+INFINITE = float(highspy.kHighsInf)
+FEASIBLE = 1e-9
+"""How far HiGHS may leave a bound or a condition, and a reduced cost its sign. 1e-10 is the least it accepts."""
+
+DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An optimal basic solution: its point, and the price of every row (of unit right-hand side)."""
+
+    point: Floats
+    prices: Floats
+
+
+class Program:
+    """maximise cost·x subject to lower ≤ x ≤ upper and row_lower ≤ rows·x ≤ row_upper, always warm."""
+
+    def __init__(
+        self, lower: Floats, upper: Floats, rows: Floats, row_lower: Floats, row_upper: Floats, *, primal: bool = False
+    ) -> None:
+        self._highs = highspy.Highs()
+        self._highs.silent()
+        strategy = PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX
+        options = {
+            "presolve": "off",
+            "solver": "simplex",
+            "threads": 1,
+            "simplex_strategy": strategy,
+            "primal_feasibility_tolerance": FEASIBLE,
+            "dual_feasibility_tolerance": FEASIBLE,
+        }
+        for option, value in options.items():
+            self._highs.setOptionValue(option, value)
+        self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        nothing = np.zeros(0)
+        self._highs.addCols(len(lower), np.zeros(len(lower)), lower, upper, 0, *_empty(len(lower)), nothing)
+        self.add_rows(rows, row_lower, row_upper)
+
+    @property
+    def columns(self) -> int:
+        return int(self._highs.getNumCol())
+
+    def add_rows(self, rows: Floats, row_lower: Floats, row_upper: Floats) -> None:
+        if len(rows):
+            starts, indices, values = _sparse(rows)
+            self._highs.addRows(len(rows), row_lower, row_upper, len(values), starts, indices, values)
+
+    def add_columns(self, columns: Floats, cost: Floats) -> None:
+        """New variables, at least zero; `columns` holds one a row."""
+        starts, indices, values = _sparse(columns)
+        k = len(columns)
+        self._highs.addCols(k, cost, np.zeros(k), np.full(k, INFINITE), len(values), starts, indices, values)
+
+    def set_cost(self, cost: Floats) -> None:
+        self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
+
+    def set_bounds(self, lower: Floats, upper: Floats) -> None:
+        self._highs.changeColsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
+
+    def set_row_bounds(self, first: int, lower: Floats, upper: Floats) -> None:
+        """New right-hand sides of consecutive rows."""
+        which = np.arange(first, first + len(lower), dtype=np.int32)
+        self._highs.changeRowsBounds(len(lower), which, lower, upper)
+
+    def solve(self) -> Solution | None:
+        """The optimum, or None. A failure from a warm basis is tried once more from none."""
+        if not self._optimal():
+            self._highs.clearSolver()
+            if not self._optimal():
+                self._highs.clearSolver()
+                return None
+        solution = self._highs.getSolution()
+        point, prices = np.array(solution.col_value), np.array(solution.row_dual)
+        if not (solution.value_valid and solution.dual_valid and np.isfinite(point).all() and np.isfinite(prices).all()):
+            return None
+        return Solution(point, prices)
+
+    def solved(self) -> Solution:
+        """The optimum of a program that is known to have one."""
+        solution = self.solve()
+        if solution is None:
+            raise UnfinishedError(
+                "a linear program that has an optimum was not solved", remedy="Drop letters or secrets that hardly occur."
+            )
+        return solution
+
+    def _optimal(self) -> bool:
+        ran = self._highs.run()
+        return bool(
+            ran == highspy.HighsStatus.kOk and self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        )
+
+
+def _empty(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    return np.zeros(size, dtype=np.int32), np.zeros(0, dtype=np.int32)
+
+
+def _sparse(matrix: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+    """Starts, indices and values of the non-zero entries, row by row."""
+    which, indices = np.nonzero(matrix)
+    starts = np.searchsorted(which, np.arange(len(matrix)))
+    return starts.astype(np.int32), indices.astype(np.int32), matrix[which, indices]

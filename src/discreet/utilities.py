@@ -1,0 +1,109 @@
+"""What a row of a mechanism is worth: convex functions of the target marginal w of the row (theory 1).
+
+A row with weight q_y and target marginal w_t = P(t | y) / P(t) contributes q_y · μ(w). Any convex μ keeps the theory: the
+best mechanism is made of extreme rows, and no mechanism is worth more than a bound from the dual prices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from discreet.information import target_with_output
+
+if TYPE_CHECKING:
+    from discreet.channel import Channel
+    from discreet.joint import Joint
+
+Floats = NDArray[np.float64]
+SMALLEST_SLOPE_AT = 1e-9
+
+
+class Utility(Protocol):
+    """A convex μ(w), its gradient, and the value of a finished channel.
+
+    Exact pricing needs more: either μ is `Separable`, or it is a `PiecewiseLinear` maximum of few linear functions.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def values(self, marginals: Floats, target_prior: Floats) -> Floats:
+        """μ for every row of `marginals`."""
+        ...
+
+    def gradient(self, marginal: Floats, target_prior: Floats) -> Floats:
+        """A subgradient of μ at one marginal (finite everywhere)."""
+        ...
+
+    def of(self, joint: Joint, channel: Channel) -> float:
+        """Σ_y q_y μ(w_y) of a channel."""
+        ...
+
+
+@dataclass(frozen=True)
+class Separable:
+    """μ(w) = Σ_t p_t h(w_t), h convex with derivative `slope`; h(1) = 0, so a constant row is worth nothing."""
+
+    name: str
+    h: Callable[[Floats], Floats]
+    slope: Callable[[Floats], Floats]
+
+    def values(self, marginals: Floats, target_prior: Floats) -> Floats:
+        return np.asarray(self.h(marginals) @ target_prior)
+
+    def gradient(self, marginal: Floats, target_prior: Floats) -> Floats:
+        return target_prior * self.slope(np.maximum(marginal, SMALLEST_SLOPE_AT))
+
+    def secants(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Slope and offset of the chord of h on each [lower, upper]: the smallest concave function above h there."""
+        low = self.h(lower)
+        width = upper - lower
+        flat = width <= 0
+        slopes = np.where(flat, 0.0, (self.h(upper) - low) / np.where(flat, 1.0, width))
+        return slopes, low - slopes * lower
+
+    def of(self, joint: Joint, channel: Channel) -> float:
+        return _of(self, joint, channel)
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear:
+    """μ(w) = max over i of pieces(p)[i] · w."""
+
+    name: str
+    pieces: Callable[[Floats], Floats]
+
+    def values(self, marginals: Floats, target_prior: Floats) -> Floats:
+        return np.asarray((marginals @ self.pieces(target_prior).T).max(axis=-1))
+
+    def gradient(self, marginal: Floats, target_prior: Floats) -> Floats:
+        pieces = self.pieces(target_prior)
+        return np.asarray(pieces[int(np.argmax(pieces @ marginal))])
+
+    def of(self, joint: Joint, channel: Channel) -> float:
+        return _of(self, joint, channel)
+
+
+def _of(utility: Utility, joint: Joint, channel: Channel) -> float:
+    masses = target_with_output(joint, channel)
+    q = masses.sum(axis=0)
+    used, seen = q > 0, joint.target_prior > 0
+    p = joint.target_prior[seen]
+    marginals = (masses[np.ix_(seen, used)] / np.outer(p, q[used])).T
+    return float(q[used] @ utility.values(marginals, p))
+
+
+MutualInformation = Separable("mutual information", h=lambda w: xlogy(w, w), slope=lambda w: np.log(w) + 1)
+"""I(T;Y) in nats: h(w) = w ln w."""
+
+ChiSquareInformation = Separable("chi-square information", h=lambda w: w * w - 1, slope=lambda w: 2 * w)
+"""The chi-square divergence of P(t, y) from P(t)P(y): h(w) = w² − 1."""
+
+CorrectGuess = PiecewiseLinear("correct guess", pieces=np.diag)
+"""The probability that the best guess of T from Y is right: μ(w) = max_t p_t w_t."""
