@@ -58,9 +58,9 @@ class Pairs:
         """The splits worth considering: nobody gets more than makes its conditional arbitrary while the other can
         still use it."""
         high = np.minimum(self.ball.budget, self.ball.capacity[self.s])
-        capacity = self.ball.capacity[self.t]
-        spare = np.where(np.isinf(capacity), 0.0, self.ball.budget - np.where(np.isinf(capacity), 0.0, capacity))
-        return np.minimum(np.maximum(0.0, spare), high), high
+        if self.ball.budget == np.inf:
+            return high, high
+        return np.clip(self.ball.budget - self.ball.capacity[self.t], 0.0, high), high
 
 
 def joint_witness(pairs: Pairs, i: int, split: float) -> Floats:

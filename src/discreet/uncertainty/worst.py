@@ -37,7 +37,7 @@ def worst_ratio(pairs: Pairs) -> Worst:
     low, high = pairs.interval()
     most, least = pairs.rise(high).value, pairs.fall(low).value
     ratio = np.where(most <= 0, 0.0, np.inf)
-    worst = Worst(ratio, ratio.copy(), np.where(np.isfinite(high), low + 1e-6 * (high - low), low))
+    worst = Worst(ratio, ratio.copy(), low + 1e-6 * np.subtract(high, low, out=np.zeros(len(low)), where=low < high))
     finite = (most > 0) & (least > 0)
     if finite.any():
         part = pairs.take(finite)
@@ -52,12 +52,11 @@ def _split(pairs: Pairs, price: Floats | None) -> tuple[Floats, Floats]:
     """The best split, and how much more than its excess any other split could give. Without a price: the best ratio,
     and the excess at that ratio as the price."""
     low, high = pairs.interval()
-    single = ~(high - low > 0) | ~np.isfinite(high)
+    shared = low < high
     split, slack = low.copy(), np.zeros(len(pairs))
-    if not single.all():
-        open_, prices = ~single, None if price is None else price[~single]
+    if shared.any():
         search = _concave_split if pairs.ball.order >= 0.5 else global_split
-        split[open_], slack[open_] = search(pairs.take(open_), prices)
+        split[shared], slack[shared] = search(pairs.take(shared), None if price is None else price[shared])
     return split, slack
 
 
@@ -75,10 +74,10 @@ def _concave_split(pairs: Pairs, price: Floats | None) -> tuple[Floats, Floats]:
     def slopes(split: Floats) -> tuple[Floats, Floats, Floats]:
         """dA/dx, dB/dx and the price in force."""
         rise, fall = pairs.rise(split), pairs.fall(split)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             up = np.nan_to_num(rise.rate * pairs.ball.marginal_reach(split, pairs.s), nan=0.0, posinf=1e300)
             down = np.nan_to_num(fall.rate * pairs.ball.marginal_reach(pairs.rest(split), pairs.t), posinf=1e300)
-        return up, down, rise.value / fall.value if price is None else price
+            return up, down, rise.value / fall.value if price is None else price
 
     def falling(theta: Floats) -> Floats:
         up, down, cost = slopes(at(theta))

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.channel import Channel
+from discreet.joint import Joint
+from discreet.notions.ldp import LDP
+from discreet.notions.level import allows
+from discreet.notions.polytope import polyopt_cone, polyopt_rows
+from discreet.notions.rldp import RLDP
+from discreet.testing import epsilons, joints, joints_with_channels
+from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi
+
+EXAMPLE = Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
+PRINTED = np.array(
+    [
+        [0.0885, 0.3840, 0.6667, 0.0507],
+        [0.0860, 0.3731, 0, 0.3080],
+        [0.6162, 0.1813, 0, 0.6159],
+        [0.2094, 0.0616, 0.3333, 0.0254],
+    ]
+)
+
+
+def sets() -> st.SearchStrategy[object]:
+    return st.one_of(
+        st.builds(ChiSquare, st.floats(0.5, 0.99)),
+        st.builds(Renyi, st.sampled_from([0.3, 0.5, 1.0, 2.0, 5.0]), st.floats(1e-3, 1.0)),
+    )
+
+
+def test_the_matrix_of_example_3_is_private_with_room_to_spare() -> None:
+    level = RLDP(np.log(2), ChiSquare(0.95)).level(Channel(PRINTED / PRINTED.sum(axis=0)), EXAMPLE)
+    assert level.epsilon < np.log(2) - 0.1
+    assert level.witness is not None
+    assert level.witness.distribution is not None
+    assert ChiSquare(0.95).ball(EXAMPLE).contains(level.witness.distribution)
+
+
+def test_the_rows_of_example_3_lie_in_the_polytope() -> None:
+    """Definition 3 with the corrected L; the matrix was computed with the right value."""
+    rows = polyopt_rows(EXAMPLE, RLDP(np.log(2), ChiSquare(0.95)), same_secret=True)
+    assert rows.shape == (16, 4)
+    assert (rows @ PRINTED.T).max() < 1e-4
+
+
+@settings(deadline=None, max_examples=40)
+@given(joints_with_channels(), sets())
+def test_the_witness_attains_the_level(drawn: tuple[Joint, Channel], uncertainty: object) -> None:
+    joint, channel = drawn
+    level = RLDP(1.0, uncertainty).level(channel, joint)  # type: ignore[arg-type]
+    if level.witness is None or not np.isfinite(level.epsilon):
+        return
+    worst = level.witness.distribution
+    assert worst is not None
+    rows = joint.expand(channel.matrix)[channel.outputs.index(level.witness.output)]
+    likelihood = (worst * rows).sum(axis=1) / np.where(worst.sum(axis=1) > 0, worst.sum(axis=1), 1)
+    s, t = (joint.secret_letters.index(name) for name in (level.witness.secret, level.witness.other))
+    assert np.log(likelihood[s] / likelihood[t]) == pytest.approx(level.epsilon, abs=1e-4)
+
+
+@settings(deadline=None, max_examples=40)
+@given(joints_with_channels(include_secret=True), st.sampled_from([0.4, 1.0, 2.0]))
+def test_levels_grow_with_the_set(drawn: tuple[Joint, Channel], order: float) -> None:
+    joint, channel = drawn
+    chain = [Exactly(), Renyi(order, 0.01), Renyi(order, 0.3), Everything()]
+    levels = [RLDP(1.0, uncertainty).level(channel, joint).epsilon for uncertainty in chain]
+    assert all(small <= large + 1e-9 for small, large in pairwise(levels))
+    assert levels[0] == pytest.approx(max(0.0, LDP(1.0).level(channel, joint).epsilon))
+
+
+@settings(deadline=None, max_examples=60)
+@given(joints(include_secret=True), st.integers(0, 10**6))
+def test_the_whole_simplex_is_proposition_3(joint: Joint, seed: int) -> None:
+    weights = np.random.default_rng(seed).random((3, len(joint.letters)))
+    channel = Channel(weights / weights.sum(axis=0))
+    rows = joint.expand(channel.matrix)
+    worst = max(np.log(v[s].max() / np.delete(v, s, axis=0).min()) for v in rows for s in range(len(v)))
+    assert RLDP(1.0, Everything()).level(channel, joint).epsilon == pytest.approx(worst)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    joints(include_secret=True), epsilons, sets() | st.just(Everything()) | st.just(Exactly()), st.integers(0, 10**6)
+)
+def test_a_row_is_allowed_exactly_when_its_level_is_small_enough(
+    joint: Joint, epsilon: float, uncertainty: object, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    row = rng.random(len(joint.letters)) * 0.9 + 0.01
+    notion = RLDP(epsilon, uncertainty)  # type: ignore[arg-type]
+    level = _row_level(notion, row, joint)
+    if abs(level - epsilon) > 1e-6:
+        assert allows(notion, row, joint) == (level < epsilon)
+
+
+def _row_level(notion: RLDP, row: np.ndarray, joint: Joint) -> float:
+    """The level of one row: beside it only rows that treat every letter alike."""
+    return _level_of(notion, np.vstack([row, np.zeros_like(row)]), joint)
+
+
+def _level_of(notion: RLDP, rows: np.ndarray, joint: Joint) -> float:
+    from discreet.notions.rldp import _worst_pair
+
+    return float(np.log(_worst_pair(notion.uncertainty.ball(joint), joint.expand(rows))[3]))
+
+
+@settings(deadline=None, max_examples=15)
+@given(joints(include_secret=True), epsilons, st.integers(0, 10**6))
+def test_cuts_are_valid_for_every_allowed_row(joint: Joint, epsilon: float, seed: int) -> None:
+    """A row found for one v must not cut off another v that is allowed."""
+    rng = np.random.default_rng(seed)
+    notion = RLDP(epsilon, ChiSquare(0.9))
+    cuts = notion.cone(joint).separate(rng.random(len(joint.letters)))  # type: ignore[misc]
+    for _ in range(5):
+        row = 1 + rng.uniform(0, 2) * rng.random(len(joint.letters))
+        if allows(notion, row, joint):
+            assert (cuts @ row <= 1e-8 * np.abs(cuts * row).sum(axis=1)).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(joints(include_secret=True), epsilons, st.booleans(), st.integers(0, 10**6))
+def test_the_polytope_lies_inside_rldp_and_both_its_forms_agree(
+    joint: Joint, epsilon: float, same_secret: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    notion = RLDP(epsilon, ChiSquare(0.9))
+    listed, lazy = polyopt_rows(joint, notion, same_secret), polyopt_cone(joint, notion, same_secret)
+    for _ in range(5):
+        row = 1 + rng.uniform(0, 3) * rng.random(len(joint.letters))
+        scale = np.abs(listed * row).sum(axis=1)
+        inside = bool((listed @ row <= 1e-11 * scale).all())
+        assert inside == (lazy.excess(row) <= 1e-11)
+        if inside:
+            assert allows(notion, row, joint, tolerance=1e-9)
+
+
+def test_mechanisms_that_read_x_only_and_curators_are_levels_of_the_same_kind() -> None:
+    counts = [[7, 10, 3], [26, 57, 9]]
+    reads_x = Joint.from_counts(counts)
+    reads_both, curator = Joint.from_counts(counts, include_secret=True), reads_x.curator()
+    matrix = np.array([[0.7, 0.2, 0.4], [0.3, 0.8, 0.6]])
+    levels = [
+        RLDP(1.0).level(Channel(matrix), reads_x).epsilon,
+        RLDP(1.0).level(Channel(np.hstack([matrix, matrix])), reads_both).epsilon,
+        RLDP(1.0).level(Channel(np.hstack([matrix, matrix])), curator).epsilon,
+    ]
+    assert levels == pytest.approx([levels[0]] * 3)
+
+
+def test_only_different_secrets_are_compared() -> None:
+    """A row may be as uneven as it likes within a secret where F allows it no movement between secrets."""
+    joint = Joint.from_counts([[50, 50], [50, 50]], include_secret=True)
+    row = np.array([0.0, 1.0, 1.0, 0.0])
+    assert RLDP(0.1, Exactly()).cone(joint).excess(row) <= 0
