@@ -49,7 +49,7 @@ def climb(ball: Ball, goal: Callable[[Floats], float], start: Floats) -> float:
             {"type": "ineq", "fun": lambda z: ball.radius - float(ball.divergence(z.reshape(shape)))},
         ],
         method="SLSQP",
-        options={"maxiter": 100},
+        options={"maxiter": 200, "ftol": 1e-12},
     )
     reached = np.maximum(result.x, 1e-12).reshape(1, *shape)
     return goal(_inside(ball, reached / reached.sum())[0])

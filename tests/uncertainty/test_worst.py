@@ -27,7 +27,9 @@ def test_the_pair_oracle_is_never_beaten_and_its_witness_attains_it(order: float
         assert worst.bound[0] == pytest.approx(worst.value[0], rel=1e-9)
         assert excess.bound[0] == pytest.approx(excess.value[0], abs=1e-9)
         witness = joint_witness(pairs, 0, float(worst.split[0]))
-        assert witness.sum() == pytest.approx(1) and witness.min() >= 0 and ball.contains(witness)
+        assert witness.sum() == pytest.approx(1)
+        assert witness.min() >= 0
+        assert ball.contains(witness)
         assert ratio(witness, rows, s, t) == pytest.approx(worst.value[0], rel=1e-5)
         drawn = members(ball, 400, rng)
         assert (ratio(drawn, rows, s, t) <= worst.bound[0] * (1 + 1e-9)).all()
@@ -44,7 +46,9 @@ def test_a_budget_that_is_too_small_is_caught_by_the_attack(order: float) -> Non
     ball = Ball(rng.dirichlet(np.ones(6)).reshape(2, 3), order, 0.05)
     rows = rng.random((2, 3)) + 0.1
     wrong = Ball(ball.estimate, order, ball.radius * 0.8)
-    reached = max(climb(ball, lambda p: float(ratio(p, rows, 0, 1)), start) for start in members(ball, 12, rng))
+    reached = max(
+        climb(ball, lambda p: float(ratio(p, rows, 0, 1)), start) for start in [ball.estimate, *members(ball, 12, rng)]
+    )
     assert reached > worst_ratio(one_pair(wrong, rows, 0, 1)).bound[0] * (1 + 1e-4)
     assert reached == pytest.approx(worst_ratio(one_pair(ball, rows, 0, 1)).bound[0], rel=1e-2)
 
