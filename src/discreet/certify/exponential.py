@@ -1,7 +1,7 @@
-"""Rational bounds of e^x, in integers only: every rounding goes to the safe side.
+"""Bounds of e^x and ln x in integers only: every rounding goes to the safe side.
 
-Σ xⁿ/n! with every term rounded down is a lower bound wherever it is cut off. Rounded up, and cut at n ≥ 2x, what is
-left out is at most the last term, because from there on the terms at least halve.
+Numbers are fixed-point: X stands for X/2^width. e^x = 2^k e^r with 0 ≤ r < ln 2; the Taylor series of e^r with every
+term rounded down is a lower bound wherever it is cut off, and what rounding and cutting lose is counted.
 """
 
 from __future__ import annotations
@@ -9,48 +9,95 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-GUARD_BITS = 64
-LARGEST = 256
-"""e^x beyond this is bounded below by e^256, which is sound and keeps the integers small."""
+GUARD = 32
+LARGEST = 4096
+"""Beyond e^±4096 the bounds stay sound but stop following: nothing in a protocol is that large or that small."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def exp_lower(x: Fraction, bits: int) -> int:
-    """An integer at most 2^bits · e^x, and within a few units of it for x ≤ 256."""
-    if x < 0:
-        return (1 << 2 * bits) // exp_upper(-x, bits)
-    width = bits + GUARD_BITS
-    power = _floor(min(x, Fraction(LARGEST)), width)
-    term = total = 1 << width
-    n = 0
-    while term:
-        n += 1
-        term = (term * power >> width) // n
-        total += term
-    return total >> GUARD_BITS
+    """An integer at most 2^bits · e^x, and within a few units of it up to x = 4096."""
+    return exp_bounds((x.numerator << bits + GUARD) // x.denominator, bits + GUARD)[0] >> GUARD
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def exp_upper(x: Fraction, bits: int) -> int:
     """An integer at least 2^bits · e^x."""
-    if x < 0:
-        return ceil_div(1 << 2 * bits, max(1, exp_lower(-x, bits)))
-    if x > LARGEST:
-        raise OverflowError(f"no upper bound of e^x is kept beyond x = {LARGEST}")
-    width = bits + GUARD_BITS
-    power = -_floor(-x, width)
-    term = total = 1 << width
-    n = 0
-    while term > 1 or n < 2 * x:
-        n += 1
-        term = ceil_div(ceil_div(term * power, 1 << width), n)
-        total += term
-    return ceil_div(total + term, 1 << GUARD_BITS)
+    return ceil_div(exp_bounds(ceil_div(x.numerator << bits + GUARD, x.denominator), bits + GUARD)[1], 1 << GUARD)
+
+
+def exp_bounds(x: int, width: int) -> tuple[int, int]:
+    """Integers on either side of 2^width · e^(x / 2^width)."""
+    limit = LARGEST << width
+    if x > limit:
+        return exp_bounds(limit, width)[0], _beyond(width)
+    if x < -limit:
+        return 0, exp_bounds(-limit, width)[1]
+    fine = width + GUARD
+    low_ln2, high_ln2 = _ln2(fine)
+    k = (x << GUARD) // high_ln2
+    shift = k * high_ln2, k * low_ln2
+    low, high = (x << GUARD) - max(shift), (x << GUARD) - min(shift)
+    return _scaled(_taylor(low, fine)[0], k - GUARD, up=False), _scaled(_taylor(high, fine)[1], k - GUARD, up=True)
+
+
+def ln_bounds(x: int, width: int) -> tuple[int, int]:
+    """Integers on either side of 2^width · ln x, for a whole number x ≥ 1."""
+    fine = width + GUARD
+    exponent = x.bit_length() - 1
+    low_ln2, high_ln2 = _ln2(fine)
+    low, high = _ln_near_one(x, 1 << exponent, fine)
+    return (low + exponent * low_ln2) >> GUARD, ceil_div(high + exponent * high_ln2, 1 << GUARD)
 
 
 def ceil_div(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)
 
 
-def _floor(x: Fraction, bits: int) -> int:
-    return (x.numerator << bits) // x.denominator
+def _taylor(r: int, width: int) -> tuple[int, int]:
+    """e^r for r < 0.7. The n-th term inherits r/n of the last one's loss and loses at most 1 + 1/n itself, so every
+    term is low by less than 3 units; those left out add up to less than 3. A slightly negative r has 1 + r ≤ e^r ≤ 1.
+    """
+    if r <= 0:
+        return (1 << width) + r, 1 << width
+    term = total = 1 << width
+    n = 0
+    while term:
+        n += 1
+        term = (term * r >> width) // n
+        total += term
+    return total, total + 3 * n + 3
+
+
+def _ln_near_one(numerator: int, denominator: int, width: int) -> tuple[int, int]:
+    """ln(numerator/denominator) for a ratio in [1, 2]: 2 Σ z^(2i+1)/(2i+1) with z = (n − d)/(n + d) ≤ 1/3.
+
+    Every power of z is below its true value by less than 2 units and every quotient by less than one more, so n terms
+    lose less than 3n; the terms left out add up to less than 3.
+    """
+    z = ((numerator - denominator) << width) // (numerator + denominator)
+    square = z * z >> width
+    power, total, n = z, 0, 0
+    while power:
+        total += power // (2 * n + 1)
+        power = power * square >> width
+        n += 1
+    return 2 * total, 2 * (total + 3 * n + 3)
+
+
+@lru_cache(maxsize=64)
+def _ln2(width: int) -> tuple[int, int]:
+    return _ln_near_one(2, 1, width)
+
+
+@lru_cache(maxsize=64)
+def _beyond(width: int) -> int:
+    """Stands for an upper bound that is not kept: larger than anything it is compared with."""
+    return 1 << width + 64 * LARGEST
+
+
+def _scaled(value: int, power: int, *, up: bool) -> int:
+    """value · 2^power, rounded up or down."""
+    if power >= 0:
+        return value << power
+    return ceil_div(value, 1 << -power) if up else value >> -power

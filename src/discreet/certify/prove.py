@@ -10,14 +10,18 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.certify import linear
+from discreet.certify import linear, robust
 from discreet.certify.exponential import exp_lower
 from discreet.certify.linear import RATIO_BITS, Ratios, Weights
+from discreet.certify.renyi import ExactBall, exact_ball
 from discreet.certify.rounding import MAX_BITS
+from discreet.channel import Channel
 from discreet.exceptions import ChannelError, ParameterError, ProofError
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.notions.level import Notion, Witness
+from discreet.notions.rldp import RLDP
+from discreet.uncertainty import ChiSquare, Exactly, Renyi
 
 STEP = 10**9
 """Levels are stated in steps of 1e-9, rounded up."""
@@ -72,6 +76,8 @@ def prove(weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: fl
 def level_upper_bound(weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
     """The smallest level that can be proven, rounded up to a multiple of 1e-9; infinite if there is none."""
     check_weights(weights, bits, joint)
+    if _ball(joint, notion) is not None:
+        return _robust_level(weights, bits, joint, notion)
     worst = _ratios(weights, joint, notion).upper.max()
     if worst == math.inf or worst > exp_lower(Fraction(10**6), RATIO_BITS):
         return math.inf
@@ -83,11 +89,41 @@ def level_upper_bound(weights: Weights, bits: int, joint: Joint, notion: Notion)
 
 def check(weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> Check:
     """Every condition of the notion at this level, in exact arithmetic."""
+    ball = _ball(joint, notion)
+    if ball is not None and isinstance(notion, RLDP):
+        return _check_robust(weights, bits, joint, notion, ball, epsilon)
     ratios = _ratios(weights, joint, notion)
     holds = np.asarray(ratios.upper <= exp_lower(epsilon, RATIO_BITS), dtype=bool)
     scale = 2.0**bits
     short = (ratios.high - np.exp(min(float(epsilon), 500.0)) * ratios.low) / scale
     return Check(holds, np.where(holds, 0.0, np.maximum(short, 1 / scale)), ratios.witness)
+
+
+def _robust_level(weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
+    """The first step above the level that the float oracle finds which can be proven."""
+    estimate = notion.level(Channel(weights / 2.0**bits, joint.letters), joint).epsilon
+    if math.isfinite(estimate):
+        first = math.ceil(max(estimate, 0.0) * STEP)
+        for steps in (first, first + 1, first + 10, first + 1000):
+            if check(weights, bits, joint, notion, Fraction(steps / STEP)).proven:
+                return steps / STEP
+    return math.inf
+
+
+def _check_robust(weights: Weights, bits: int, joint: Joint, notion: RLDP, ball: ExactBall, epsilon: Fraction) -> Check:
+    price = exp_lower(epsilon, RATIO_BITS)
+    found = robust.excess(weights, bits, joint, ball, notion.uncertainty.ball(joint), price)
+    holds = np.asarray(found.upper <= 0, dtype=bool)
+    violation = np.where(holds, 0.0, (found.upper / (1 << RATIO_BITS + found.unit)).astype(float))
+    names = joint.secret_letters
+    return Check(holds, violation, lambda y: Witness(y, names[found.first[y]], names[found.second[y]]))
+
+
+def _ball(joint: Joint, notion: Notion) -> ExactBall | None:
+    """The Rényi ball of a robust notion, None where the notion has finitely many conditions."""
+    if isinstance(notion, RLDP) and isinstance(notion.uncertainty, (ChiSquare, Renyi)):
+        return exact_ball(joint, notion.uncertainty)
+    return None
 
 
 def check_weights(weights: Weights, bits: int, joint: Joint) -> None:
@@ -115,4 +151,8 @@ def _ratios(weights: Weights, joint: Joint, notion: Notion) -> Ratios:
         return linear.srlip(weights, joint)
     if isinstance(notion, OrdinaryLDP):
         return linear.ordinary(weights, joint)
+    if isinstance(notion, RLDP):
+        return (
+            linear.ldp(weights, joint) if isinstance(notion.uncertainty, Exactly) else linear.everything(weights, joint)
+        )
     raise ParameterError(f"no proof is known for {type(notion).__name__}", remedy="Use LDP, LIP, SRLIP or RLDP.")

@@ -58,7 +58,7 @@ def rounded(channel: Channel, joint: Joint, notion: Notion, bits: int = BITS) ->
             matrix, outputs = _merge(matrix, outputs, small, joint.prior)
             merged = True
             continue
-        mixing = max(2 * mixing, float(needed.max()))
+        mixing = max(4 * mixing, float(needed.max()))
         if mixing > MOST_MIXING:
             break
     y = int(np.argmax(found.violation))

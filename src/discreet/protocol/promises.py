@@ -8,10 +8,11 @@ from typing import Any
 from discreet.exceptions import ParameterError, ProtocolError
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.notions.level import Notion
+from discreet.notions.rldp import RLDP
 from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi
 
 UNCERTAINTIES: dict[str, Any] = {kind.__name__: kind for kind in (ChiSquare, Renyi, Everything, Exactly)}
-NOTIONS: dict[str, Any] = {kind.__name__: kind for kind in (LDP, LIP, SRLIP, OrdinaryLDP)}
+NOTIONS: dict[str, Any] = {kind.__name__: kind for kind in (LDP, LIP, SRLIP, OrdinaryLDP, RLDP)}
 
 
 def encode_notion(notion: Notion) -> dict[str, Any]:
@@ -27,10 +28,11 @@ def _encode(value: Any, known: dict[str, Any]) -> dict[str, Any]:
     name = type(value).__name__
     if known.get(name) is not type(value):
         raise ParameterError(f"{name} has no place in a protocol file", remedy="Use a notion that discreet can prove.")
-    stated = {field.name: getattr(value, field.name) for field in fields(value)}
-    if "uncertainty" in stated:
-        stated["uncertainty"] = _encode(stated["uncertainty"], UNCERTAINTIES)
-    return {"name": name, **stated}
+    stated: dict[str, Any] = {"name": name}
+    for field in fields(value):
+        given = getattr(value, field.name)
+        stated[field.name] = _encode(given, UNCERTAINTIES) if field.name == "uncertainty" else float(given)
+    return stated
 
 
 def _decode(given: Any, known: dict[str, Any], where: str) -> Any:
