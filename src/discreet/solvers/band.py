@@ -137,9 +137,9 @@ class Band:
 def band_of(problem: Splitting) -> Band:
     """The band of a cone whose conditions are all averages of one function of the letter.
 
-    The two ends are rows of the cone itself, so a bound over the band holds for the cone too; that nothing outside the
-    cone is built is checked row by row at the end. Letters of mass zero must not occur in any condition; a condition that
-    no letter violates alone is none.
+    The two ends are rows of the cone itself, so a bound over the band holds for the cone too; that nothing outside
+    the cone is built is checked row by row at the end. Letters of mass zero must not occur in any condition; a
+    condition that no letter violates alone is none.
     """
     seen = problem.prior > 0
     if not problem.cone.complete or np.any(problem.cone.rows[:, ~seen] != 0):
