@@ -26,6 +26,7 @@ from discreet.exceptions import AlphabetError, TableError
 BLOCK_BYTES: Final = 1 << 23
 SEPARATORS: Final = (",", ";", "\t", "|")
 MARKS: Final = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_LETTERS: Final = pa.dictionary(pa.int32(), pa.binary())
 WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed."
 
 
@@ -37,15 +38,14 @@ class CsvRecords:
     ) -> None:
         self._text = _Utf8(stream, encoding)
         self._names, self._separator = _header(self._text.first_record(), [*letters, *plain])
-        self._letters, self._plain = tuple(letters), tuple(plain)
+        wanted = dict.fromkeys((*letters, *plain))
+        self.schema = pa.schema([(name, _LETTERS if name in letters else pa.binary()) for name in wanted])
         self._ragged: list[int] = []
         self._row = self._added = 0
         self.unreadable = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        wanted = list(dict.fromkeys((*self._letters, *self._plain)))
-        fields = [str(self._names.index(name)) for name in wanted]
-        kinds = [pa.dictionary(pa.int32(), pa.binary()) if name in self._letters else pa.binary() for name in wanted]
+        fields = [str(self._names.index(name)) for name in self.schema.names]
         end = secrets.token_hex(16)
         self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode())
         try:
@@ -63,22 +63,22 @@ class CsvRecords:
                 convert_options=pacsv.ConvertOptions(
                     check_utf8=False,
                     include_columns=fields,
-                    column_types=dict(zip(fields, kinds, strict=True)),
+                    column_types=dict(zip(fields, self.schema.types, strict=True)),
                     strings_can_be_null=False,
                 ),
             )
-            yield from self._checked(reader, wanted, end.encode())
+            yield from self._checked(reader, end.encode())
         except pa.ArrowInvalid:
             what = f"a record is longer than {BLOCK_BYTES >> 20} MB, or its quotes do not match"
             raise TableError(what, where=f"after row {self._row}", remedy=WHOLE) from None
 
-    def _checked(self, reader: Iterator[pa.RecordBatch], names: list[str], end: bytes) -> Iterator[pa.RecordBatch]:
+    def _checked(self, reader: Iterator[pa.RecordBatch], end: bytes) -> Iterator[pa.RecordBatch]:
         """Every batch one later than it is read, so that the last record can be checked and taken away."""
         held: pa.RecordBatch | None = None
         for batch in reader:
             if held is not None and len(batch):
                 yield self._with_ragged(held)
-            held = batch.rename_columns(names) if len(batch) or held is None else held
+            held = batch.rename_columns(self.schema.names) if len(batch) or held is None else held
         if held is None or not len(held) or any(column[-1].as_py() != end for column in held.columns):
             raise TableError("a quote is opened and not closed", where=f"after row {self._row}", remedy=WHOLE)
         yield self._with_ragged(held).slice(0, len(held) + self._added - 1)

@@ -7,7 +7,7 @@ a released cell is that number, next to the public columns that were asked for; 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,17 @@ from discreet.joint import Joint
 from discreet.naming import label
 from discreet.protocol import Protocol
 from discreet.release.keyed import Keyed
-from discreet.release.letters import Codes, Reading
+from discreet.release.letters import Codes, Reading, is_text, readable
 from discreet.release.randomness import Keystream
 from discreet.release.sampling import Sampler
+
+
+@dataclass
+class Tally:
+    """What went through: about the raw data, so for the steward only."""
+
+    records: int = 0
+    without_letter: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +41,7 @@ class Kernel:
     randomness: Keystream
     keep: tuple[str, ...] = ()
     keyed: Keyed | None = None
+    tally: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
         taken = {*self.reading.columns, *self.hidden, self.column}
@@ -73,23 +82,34 @@ class Kernel:
     def labels(self) -> pa.Array:
         return pa.array([label(output) for output in self.protocol.outputs], pa.string())
 
-    def draft(self, batch: pa.RecordBatch, first_row: int = 1) -> pa.RecordBatch:
-        """The batch sanitised: numbers of outputs, then the kept columns. `first_row` is for messages."""
-        codes = self.reading.codes([batch.column(name) for name in self.reading.columns])
-        drawn = self._draw(codes, batch, first_row).astype(_signed(len(self.labels)), copy=False)
-        return pa.record_batch(
-            [pa.array(drawn), *(_plain(batch.column(name)) for name in self.keep)], names=[self.column, *self.keep]
+    def schema(self, source: pa.Schema) -> pa.Schema:
+        """The released table's columns, from the source's. Refuses what cannot be letters before reading any value."""
+        self.reading.check(source)
+        released = pa.dictionary(pa.from_numpy_dtype(_signed(len(self.labels))), pa.string())
+        return pa.schema(
+            [(self.column, released), *((name, _readable_type(source.field(name).type)) for name in self.keep)]
         )
 
-    def _draw(self, codes: Codes, batch: pa.RecordBatch, first_row: int) -> Codes:
+    def draft(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch sanitised: numbers of outputs, then the kept columns."""
+        codes = self.reading.codes([batch.column(name) for name in self.reading.columns])
+        drawn = self._draw(codes, batch).astype(_signed(len(self.labels)), copy=False)
+        self.tally.records += len(codes)
+        self.tally.without_letter += int(np.count_nonzero(codes == self.reading.size))
+        return pa.record_batch(
+            [pa.array(drawn), *(batch.column(name) for name in self.keep)], names=[self.column, *self.keep]
+        )
+
+    def _draw(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
         if self.keyed is None:
             return self.sampler.sample(codes, self.randomness)
-        return self.sampler.draw(codes, self.keyed.words(batch.column(self.keyed.column), codes, first_row))
+        ids = batch.column(self.keyed.column)
+        return self.sampler.draw(codes, self.keyed.words(ids, codes, first_row=self.tally.records + 1))
 
     def finish(self, draft: pa.RecordBatch) -> pa.RecordBatch:
         """Numbers replaced by the labels of the outputs."""
         released = pa.DictionaryArray.from_arrays(draft.column(0), self.labels)
-        return pa.record_batch([released, *draft.columns[1:]], names=draft.schema.names)
+        return pa.record_batch([released, *map(readable, draft.columns[1:])], names=draft.schema.names)
 
 
 def column_of(joint: Joint) -> str:
@@ -102,5 +122,6 @@ def _signed(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(-size)
 
 
-def _plain(cells: pa.Array) -> pa.Array:
-    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+def _readable_type(kind: pa.DataType) -> pa.DataType:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.large_string() if is_text(kind) else kind

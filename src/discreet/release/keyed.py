@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.exceptions import ReleaseError, TableError
-from discreet.release.letters import Codes, as_text
+from discreet.release.letters import Codes, as_text, plain
 
 KEY_BYTES: Final = 32
 
@@ -42,8 +42,7 @@ class Keyed:
 
     def words(self, ids: pa.Array, codes: Codes, first_row: int) -> NDArray[np.uint64]:
         """One uniform word for every record; `first_row` numbers the first of them in messages."""
-        ids = ids.dictionary_decode() if pa.types.is_dictionary(ids.type) else ids
-        people, key = as_text(ids).to_pylist(), self._key
+        people, key = as_text(plain(ids)).to_pylist(), self._key
         if not all(people):
             row = first_row + next(i for i, person in enumerate(people) if not person)
             raise TableError(

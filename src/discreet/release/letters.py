@@ -136,6 +136,18 @@ def is_text(kind: pa.DataType) -> bool:
     return any(check(kind) for check in (*checks, types.is_binary, types.is_large_binary, types.is_binary_view))
 
 
+def plain(cells: pa.Array) -> pa.Array:
+    """The cells themselves, where they are numbers of a dictionary."""
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
+def readable(cells: pa.Array) -> pa.Array:
+    """Cells to publish as they are: plain, and if they are text, text that is UTF-8."""
+    if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type):
+        return plain(pa.DictionaryArray.from_arrays(cells.indices, decoded(cells.dictionary)))
+    return decoded(cells) if is_text(cells.type) else plain(cells)
+
+
 def decoded(values: pa.Array) -> pa.Array:
     """Text that is UTF-8, from text or bytes that claim to be; what is not becomes �."""
     values = values.cast(pa.large_binary())
@@ -164,3 +176,8 @@ def _text(value: Any) -> str | None:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip()
+
+
+def as_letters(values: Sequence[Any]) -> pa.Array:
+    """Values of any mixture of types as the text that letters are compared by."""
+    return pa.array([_text(value) for value in values], pa.large_string())

@@ -13,11 +13,12 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from discreet.exceptions import ReleaseError
 
 HASH_BYTES: Final = 1 << 22
+DESCRIPTORS: Final = Path("/proc/self/fd")
 
 
 class Unpublished:
@@ -31,12 +32,21 @@ class Unpublished:
 
     def _open(self) -> int:
         flags = os.O_RDWR | os.O_CLOEXEC
-        if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").is_dir():
+        if hasattr(os, "O_TMPFILE") and DESCRIPTORS.is_dir():
             with suppress(OSError):
                 return os.open(self.target.parent, flags | os.O_TMPFILE, 0o600)
         descriptor = os.open(self._hidden, flags | os.O_CREAT | os.O_EXCL, 0o600)
         self._named = True
         return descriptor
+
+    @property
+    def sink(self) -> BinaryIO:
+        """The file to write to; closing it keeps this open."""
+        return os.fdopen(os.dup(self.descriptor), "wb", 1 << 20)
+
+    def write(self, content: bytes) -> None:
+        with self.sink as sink:
+            sink.write(content)
 
     def sha256(self) -> str:
         """The hash of what was written."""
@@ -51,14 +61,27 @@ class Unpublished:
         return os.fstat(self.descriptor).st_size
 
     def publish(self) -> None:
+        """Give the file its name, then its ordinary mode."""
         os.fsync(self.descriptor)
-        os.fchmod(self.descriptor, 0o666 & ~_umask())
         if not self._named:
-            os.link(f"/proc/self/fd/{self.descriptor}", self._hidden, follow_symlinks=True)
-            self._named = True
-        os.replace(self._hidden, self.target)
-        self._named = False
+            try:
+                self._link(self.target)
+            except FileExistsError:
+                self._link(self._hidden)
+                self._named = True
+        if self._named:
+            os.replace(self._hidden, self.target)
+            self._named = False
+        os.fchmod(self.descriptor, 0o666 & ~_umask())
         sync_folder(self.target.parent)
+
+    def _link(self, name: Path) -> None:
+        """Name a file that has no name. Python follows the link in /proc only when given a folder's descriptor."""
+        folder = os.open(DESCRIPTORS, os.O_RDONLY)
+        try:
+            os.link(str(self.descriptor), name, src_dir_fd=folder, follow_symlinks=True)
+        finally:
+            os.close(folder)
 
     def close(self) -> None:
         os.close(self.descriptor)
@@ -83,14 +106,6 @@ def unpublished(target: Path) -> Iterator[Unpublished]:
         ) from None
     finally:
         file.close()
-
-
-def write_whole(target: Path, content: bytes) -> None:
-    """A small file, whole or not at all."""
-    with unpublished(target) as file:
-        while content:
-            content = content[os.write(file.descriptor, content) :]
-        file.publish()
 
 
 def sync_folder(folder: Path) -> None:

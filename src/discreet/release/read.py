@@ -32,6 +32,7 @@ class Records(Protocol):
     """Batches of the columns asked for; `unreadable` counts the records met so far that have no readable cell."""
 
     unreadable: int
+    schema: pa.Schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]: ...
 
@@ -48,6 +49,10 @@ class Source(AbstractContextManager["Source"]):
     @property
     def unreadable(self) -> int:
         return self._records.unreadable
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._records.schema
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         with no_values_in_errors(self.name):
@@ -80,6 +85,7 @@ def format_of(path: str) -> Format | None:
 
 @dataclass
 class _Batches:
+    schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     unreadable: int = 0
 
@@ -135,7 +141,8 @@ def _parquet(stream: object, letters: Sequence[str], plain: Sequence[str]) -> Re
     file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
     names = list(dict.fromkeys((*letters, *plain)))
     rows = min(BATCH_ROWS, max(1, BATCH_BYTES // _row_bytes(file.metadata, set(names))))
-    return _Batches(batch.select(names) for batch in file.iter_batches(rows, columns=names))
+    batches = (batch.select(names) for batch in file.iter_batches(rows, columns=names))
+    return _Batches(_selected(schema, names), batches)
 
 
 def _row_bytes(metadata: pq.FileMetaData, names: set[str]) -> int:
@@ -159,12 +166,16 @@ def _arrow(file: pa.NativeFile | None, stream: BinaryIO, start: bytes, columns: 
             filled(stream, 8)
         batches = reader = pa.ipc.open_stream(stream if file is None else file)
     _check(reader.schema, names)
-    return _Batches(part for batch in batches for part in _cut(batch.select(names)))
+    return _Batches(_selected(reader.schema, names), (part for batch in batches for part in _cut(batch.select(names))))
 
 
 def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(batch), BATCH_ROWS):
         yield batch.slice(start, BATCH_ROWS)
+
+
+def _selected(schema: pa.Schema, names: list[str]) -> pa.Schema:
+    return pa.schema([schema.field(name) for name in names])
 
 
 def _check(schema: pa.Schema, names: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import os
 import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from discreet.exceptions import ReleaseError
 from discreet.release.randomness import BLOCK_BYTES, cipher, fresh_key
@@ -90,3 +90,19 @@ class _SealedReader(io.RawIOBase):
         data = self._sealed.read(self._at, self._sealed.size - self._at if size < 0 else size)
         self._at += len(data)
         return data
+
+
+class SealedWriter(io.RawIOBase):
+    """A sealed file to write to from start to end."""
+
+    def __init__(self, sealed: SealedFile) -> None:
+        self._sealed = sealed
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._sealed.size
+
+    def write(self, data: Any) -> int:
+        return self._sealed.append(bytes(data))[1]

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from discreet.release.letters import decoded, is_text
 from discreet.release.read import Format
 
 GROUP_BYTES: Final = 1 << 26
@@ -28,7 +27,7 @@ NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 def write_records(sink: Any, batches: Iterable[pa.RecordBatch], schema: pa.Schema, kind: Format) -> int:
     """Write everything to an open file, and return the number of records."""
     records = 0
-    with WRITERS[kind](sink, written_schema(schema, kind)) as write:
+    with sink, WRITERS[kind](sink, written_schema(schema, kind)) as write:
         for batch in batches:
             write(written(batch, kind))
             records += len(batch)
@@ -36,13 +35,18 @@ def write_records(sink: Any, batches: Iterable[pa.RecordBatch], schema: pa.Schem
 
 
 def written_schema(schema: pa.Schema, kind: Format) -> pa.Schema:
-    """The schema of the file: text is text, whatever it was stored as, and CSV has text only."""
-    return pa.schema([pa.field(field.name, _written_type(field.type, kind)) for field in schema])
+    """The schema of the file; CSV knows no dictionaries."""
+    if kind != "csv":
+        return schema
+    return pa.schema(
+        [(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in schema]
+    )
 
 
 def written(batch: pa.RecordBatch, kind: Format) -> pa.RecordBatch:
-    columns = [_csv_cells(column) if kind == "csv" else _cells(column) for column in batch.columns]
-    return pa.record_batch(columns, names=batch.schema.names)
+    if kind != "csv":
+        return batch
+    return pa.record_batch([_csv_cells(column) for column in batch.columns], names=batch.schema.names)
 
 
 def spreadsheet_safe(text: str) -> str:
@@ -51,27 +55,16 @@ def spreadsheet_safe(text: str) -> str:
     return f"'{text}" if executed else text
 
 
-def _written_type(kind: pa.DataType, file: Format) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return pa.string() if file == "csv" else kind
-    return pa.large_string() if is_text(kind) else kind
-
-
-def _cells(column: pa.Array) -> pa.Array:
-    return decoded(column) if is_text(column.type) else column
-
-
 def _csv_cells(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         safe = pa.array([spreadsheet_safe(label) for label in column.dictionary.to_pylist()], pa.string())
         return safe.take(column.indices)
-    if not is_text(column.type):
+    if not pa.types.is_large_string(column.type):
         return column
-    texts = decoded(column)
-    risky = np.flatnonzero(np.isin(_first_bytes(texts), np.frombuffer(EXECUTED, np.uint8)))
+    risky = np.flatnonzero(np.isin(_first_bytes(column), np.frombuffer(EXECUTED, np.uint8)))
     if not len(risky):
-        return texts
-    cells = texts.to_pylist()
+        return column
+    cells = column.to_pylist()
     for row in risky:
         if cells[row] is not None:
             cells[row] = spreadsheet_safe(cells[row])

@@ -1,0 +1,47 @@
+"""Read ahead in a thread, so that reading and writing overlap."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def ahead(items: Iterable[Item], depth: int = 4) -> Iterator[Item]:
+    """The same items in the same order; what reading them raises is raised here."""
+    waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(depth)
+    stopped = threading.Event()
+
+    def put(item: Item | None, error: BaseException | None) -> None:
+        while not stopped.is_set():
+            try:
+                return waiting.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+
+    def read() -> None:
+        try:
+            for item in items:
+                put(item, None)
+                if stopped.is_set():
+                    return
+            put(None, StopIteration())
+        except BaseException as error:
+            put(None, error)
+
+    reader = threading.Thread(target=read, name="read ahead", daemon=True)
+    reader.start()
+    try:
+        while True:
+            item, error = waiting.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item  # type: ignore[misc]
+    finally:
+        stopped.set()
+        reader.join()

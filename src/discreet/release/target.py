@@ -1,0 +1,75 @@
+"""Where a release goes: a file that appears whole, or a pipe that is silent until everything is ready."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from discreet.exceptions import ReleaseError
+from discreet.release.publish import unpublished
+from discreet.release.read import PIPE
+from discreet.release.sealed import COPY_BYTES, SealedFile, SealedWriter
+
+
+class Target(Protocol):
+    @property
+    def sink(self) -> BinaryIO:
+        """Written to before publishing, closed by the one who writes."""
+        ...
+
+    @property
+    def size(self) -> int: ...
+
+    def sha256(self) -> str: ...
+
+    def publish(self) -> None: ...
+
+
+@contextmanager
+def open_target(path: str) -> Iterator[Target]:
+    """Nothing is visible at the path, or on standard output for "-", before `publish`."""
+    if path == PIPE:
+        with SealedFile() as sealed:
+            yield _Pipe(sealed)
+    else:
+        with unpublished(Path(path)) as file:
+            yield file
+
+
+class _Pipe:
+    def __init__(self, sealed: SealedFile) -> None:
+        self._sealed = sealed
+
+    @property
+    def sink(self) -> BinaryIO:
+        return cast(BinaryIO, SealedWriter(self._sealed))
+
+    @property
+    def size(self) -> int:
+        return self._sealed.size
+
+    def _blocks(self) -> Iterator[bytes]:
+        for start in range(0, self._sealed.size, COPY_BYTES):
+            yield self._sealed.read(start, COPY_BYTES)
+
+    def sha256(self) -> str:
+        digest = hashlib.sha256()
+        for block in self._blocks():
+            digest.update(block)
+        return digest.hexdigest()
+
+    def publish(self) -> None:
+        try:
+            for block in self._blocks():
+                sys.stdout.buffer.write(block)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise ReleaseError(
+                "the reader of the pipe went away", where="standard output", remedy="The ledger counts this release."
+            ) from None
