@@ -1,4 +1,4 @@
-"""X = (S, U) with a known distribution: the best report on S against listed rows, the coupling against the closed form."""
+"""X = (S, U), distribution known: the best report on S against listed rows, the coupling against the closed form."""
 
 from __future__ import annotations
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
-from discreet.notions.cone import Cone
-from discreet.solvers.master import Master
-from discreet.solvers.problem import Split, Splitting
+from discreet.solvers.lp import Program
+from discreet.solvers.problem import Split
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
@@ -28,6 +28,7 @@ Node = TypeVar("Node")
 
 ROUNDING = 1e-13
 CLOSED = 1e-12
+USED = 1e-12
 STABLE = 0.5
 """How much of the best prices so far is mixed into the next ones: plain prices swing, and their bounds with them."""
 
@@ -73,41 +74,59 @@ def solve_alone(
     def late() -> bool:
         return time_limit is not None and time.monotonic() - started > time_limit
 
-    n = len(family.prior)
-    problem = Splitting(family.prior, np.arange(n), Cone(np.zeros((0, n))))
-    master = Master(problem)
-    master.add(family.starts())
-    bound, centre, trust = np.inf, np.zeros(n), 0.0
+    known = _KnownRows(family.prior, np.vstack([np.ones((1, len(family.prior))), family.starts()]))
+    split, alpha = known.best()
+    bound, centre, trust = np.inf, alpha, 0.0
     try:
         while True:
-            master.solve()
-            prices = trust * centre + (1 - trust) * master.alpha
+            prices = trust * centre + (1 - trust) * alpha
             total = float(prices.sum())
-            rows, dearest = _priced(family, prices, max(0.0, master.value + gap / 2 - total), late)
+            rows, dearest = _priced(family, prices, max(0.0, split.value + gap / 2 - total), late)
             reached = total + dearest + ROUNDING * (1 + float(np.abs(prices).sum()))
             if reached < bound:
                 bound, centre = reached, prices
             if progress is not None:
-                progress(master.value, bound, time.monotonic() - started)
-            if bound - master.value <= gap:
-                status = "optimal"
+                progress(split.value, bound, time.monotonic() - started)
+            if bound - split.value <= gap or late():
+                status = "optimal" if bound - split.value <= gap else "time limit"
                 break
-            if late():
-                status = "time limit"
-                break
-            useful = rows[problem.values(rows) - rows @ master.alpha > gap / 100]
+            useful = rows[known.values(rows) - rows @ alpha > gap / 100]
             if len(useful):
-                master.add(useful)
-                trust = STABLE
-            elif trust > 0:
-                trust = 0.0
-            else:
+                known.add(useful)
+                split, alpha = known.best()
+            elif trust == 0:
                 status = "stalled"
                 break
+            trust = STABLE if len(useful) else 0.0
     except KeyboardInterrupt:
         status = "interrupted"
-    weights = np.asarray(master.weights, dtype=float)
-    return Split(master.rows, weights, master.value, max(bound, master.value), status)
+    return replace(split, upper_bound=max(bound, split.value), status=status)
+
+
+class _KnownRows:
+    """The linear program over the rows known so far."""
+
+    def __init__(self, prior: Floats, rows: Floats) -> None:
+        n = len(prior)
+        self._prior, self._rows = prior, np.zeros((0, n))
+        self._program = Program(np.zeros(0), np.zeros(0), np.zeros((n, 0)), np.ones(n), np.ones(n), primal=True)
+        self.add(rows)
+
+    def values(self, rows: Floats) -> Floats:
+        """μ(v) = Σ_s p_s v_s ln v_s"""
+        return np.asarray(xlogy(rows, rows) @ self._prior)
+
+    def add(self, rows: Floats) -> None:
+        self._program.add_columns(rows, self.values(rows))
+        self._rows = np.vstack([self._rows, rows])
+
+    def best(self) -> tuple[Split, Floats]:
+        """The best split into known rows, refined beyond the LP's tolerance, and the prices of the letters."""
+        solution = self._program.solved()
+        used = np.flatnonzero(solution.point > USED)
+        rows, weights = self._rows[used], solution.point[used]
+        weights = np.maximum(weights + np.linalg.lstsq(rows.T, 1 - weights @ rows, rcond=None)[0], 0.0)
+        return Split(rows, weights, float(weights @ self.values(rows)), np.inf, "unfinished"), solution.prices
 
 
 def _priced(family: Family[Node], prices: Floats, floor: float, stop: Callable[[], bool]) -> tuple[Floats, float]:
