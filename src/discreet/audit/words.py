@@ -1,0 +1,49 @@
+"""A worst case in words that a board can read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+
+from discreet.notions.level import Level
+
+
+def in_words(level: Level, *, raised: bool = True, robust: bool = False) -> str:
+    """What the witness of a level means; `raised` is the direction in which LIP moves the secret."""
+    if level.witness is None or level.epsilon <= 0:
+        return "no output tells anything about the secret"
+    found = level.witness
+    output, secret = quoted(found.output), quoted(found.secret)
+    if found.other is not None:
+        change = _compared(level.epsilon, output, secret, quoted(found.other))
+    else:
+        change = _moved(level.epsilon, output, secret, raised)
+    known = " and ".join(f"{name} = {quoted(value)}" for name, value in found.side_channel)
+    told = f" for somebody who knows {known}" if known else ""
+    return change + told + (", at the worst distribution of the set" if robust else "")
+
+
+def quoted(letter: Hashable) -> str:
+    """Text in quotes, tuples joined, everything else as it is written."""
+    if isinstance(letter, tuple):
+        return "(" + ", ".join(quoted(part) for part in letter) + ")"
+    return f"'{letter}'" if isinstance(letter, str) else str(letter)
+
+
+def times(epsilon: float) -> str:
+    """e^ε with three digits."""
+    return f"{math.exp(epsilon):.3g}" if epsilon < 700 else "more than 1e300"
+
+
+def _compared(epsilon: float, output: str, secret: str, other: str) -> str:
+    if epsilon == math.inf:
+        return f"output {output} excludes {other} and leaves {secret} possible"
+    return f"output {output} makes {secret} {times(epsilon)} times as likely as {other}"
+
+
+def _moved(epsilon: float, output: str, secret: str, raised: bool) -> str:
+    if epsilon == math.inf:
+        return f"output {output} excludes {secret}"
+    return f"output {output} makes {secret} {times(epsilon)} times {'as' if raised else 'less'} likely" + (
+        " as before" if raised else " than before"
+    )
