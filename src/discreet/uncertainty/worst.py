@@ -28,8 +28,10 @@ def worst_excess(pairs: Pairs, price: float) -> Worst:
     """max over F of P_{U|s}·v_s − price · P_{U|t}·v_t"""
     prices = np.full(len(pairs), float(price))
     split, slack = _split(pairs, prices)
+    low, high = pairs.interval()
     value = pairs.rise(split).value - prices * pairs.fall(split).value
-    return Worst(value, value + slack, split)
+    crude = pairs.rise(high).value - prices * pairs.fall(low).value
+    return Worst(value, np.minimum(value + slack, np.maximum(crude, value)), split)
 
 
 def worst_ratio(pairs: Pairs) -> Worst:
@@ -43,7 +45,8 @@ def worst_ratio(pairs: Pairs) -> Worst:
         part = pairs.take(finite)
         split, slack = _split(part, None)
         value = part.rise(split).value / part.fall(split).value
-        worst.value[finite], worst.bound[finite] = value, value + slack / least[finite]
+        worst.value[finite] = value
+        worst.bound[finite] = np.minimum(value + slack / least[finite], most[finite] / least[finite])
         worst.split[finite] = split
     return worst
 
