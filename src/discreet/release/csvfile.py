@@ -159,11 +159,12 @@ class _Utf8(io.RawIOBase):
 
 
 def filled(stream: BinaryIO | io.RawIOBase, size: int) -> bytes:
-    """Bytes from a stream that may hand them out one by one."""
-    data = b""
-    while len(data) < size and (more := stream.read(size - len(data))):
-        data += more
-    return data
+    """So many bytes of a stream that may hand them out one by one; fewer only at its end."""
+    parts = []
+    while size > 0 and (more := stream.read(size)):
+        parts.append(more)
+        size -= len(more)
+    return b"".join(parts)
 
 
 def _end_of_record(data: bytes) -> int:

@@ -115,11 +115,12 @@ class _Again(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if not self._start:
-            return self._raw.read(size) or b""
-        size = len(self._start) if size < 0 else size
+        """Exactly `size` bytes unless the stream ends: a pipe hands out less than it is asked for."""
+        if size < 0:
+            data, self._start = self._start + (self._raw.read() or b""), b""
+            return data
         data, self._start = self._start[:size], self._start[size:]
-        return data
+        return data + filled(self._raw, size - len(data))
 
 
 def _native(path: str, stack: ExitStack) -> pa.NativeFile | None:

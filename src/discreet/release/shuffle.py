@@ -57,7 +57,8 @@ def permutation(size: int, randomness: Keystream) -> NDArray[np.intp]:
         return _small_permutation(size, randomness)
     order, ends = _dealt(size, randomness)
     for start, end in pairwise([0, *ends]):
-        order[start:end] = order[start:end][permutation(end - start, randomness)]
+        if end - start > 1:
+            order[start:end] = order[start:end][permutation(end - start, randomness)]
     return order
 
 

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.channel import Channel
+from discreet.exceptions import BudgetError, ReleaseError
+from discreet.joint import Joint
+from discreet.notions import LDP, LIP
+from discreet.protocol import Protocol
+from discreet.release.composition import repeated, total_epsilon
+from discreet.release.ledger import Ledger
+
+
+@pytest.fixture
+def ledger(protocol: Protocol, protocol_path: Path) -> Ledger:
+    return Ledger.beside(protocol_path, protocol)
+
+
+def test_releases_with_fresh_randomness_count_one_each(ledger: Ledger, protocol: Protocol) -> None:
+    totals = []
+    for draws in (1, 2, 3):
+        account = ledger.account()
+        assert account.draws == draws
+        totals.append(account.epsilon)
+        ledger.enter()
+    assert totals[0] == protocol.epsilon
+    assert totals == sorted(totals)
+    assert totals[2] > totals[0]
+
+
+def test_releases_with_one_key_count_once(ledger: Ledger, protocol: Protocol) -> None:
+    for _ in range(3):
+        assert ledger.account("key a").epsilon == protocol.epsilon
+        ledger.enter("key a")
+    assert ledger.account("key b").draws == 2
+    assert ledger.account().draws == 2
+
+
+def test_a_declared_budget_is_kept_and_can_only_be_lowered(ledger: Ledger, protocol: Protocol) -> None:
+    ledger.enter(budget=protocol.epsilon * 1.01)
+    with pytest.raises(BudgetError, match="declared budget"):
+        ledger.account()
+    with pytest.raises(BudgetError, match="declared budget"):
+        ledger.enter()
+    with pytest.raises(BudgetError, match="declared before"):
+        ledger.enter(budget=100.0)
+    assert ledger.draws() == 1
+    with pytest.raises(BudgetError):
+        Ledger(ledger.path, protocol, "other people").enter(budget=protocol.epsilon / 2)
+    with pytest.raises(BudgetError, match="positive"):
+        ledger.account(budget=-1.0)
+
+
+def test_other_people_have_an_account_of_their_own(ledger: Ledger, protocol: Protocol) -> None:
+    ledger.enter()
+    assert Ledger(ledger.path, protocol, "the second wave").account().draws == 1
+    assert ledger.account().draws == 2
+
+
+@pytest.mark.parametrize("damage", [b'{"event": "rel', b"\xff\xfe\x00", b"[]", b'{"event": "budget"}', b"{}", b"7"])
+def test_a_damaged_line_counts_as_a_release(ledger: Ledger, damage: bytes) -> None:
+    ledger.enter()
+    with ledger.path.open("ab") as file:
+        file.write(damage)
+    assert ledger.draws() == 2
+    ledger.enter()
+    assert ledger.draws() == 3
+
+
+def test_another_protocol_on_the_same_records_is_refused(ledger: Ledger, protocol: Protocol) -> None:
+    ledger.enter()
+    uniform = np.full((2, len(protocol.inputs)), 0.5)
+    other = Protocol.make(Channel(uniform, protocol.inputs), protocol.joint, LIP(1.0))
+    with pytest.raises(BudgetError, match="another protocol"):
+        Ledger(ledger.path, other).account()
+    assert Ledger(ledger.path, other, "other people").account().draws == 1
+
+
+def test_entries_say_what_and_when(ledger: Ledger, protocol: Protocol) -> None:
+    ledger.enter()
+    (line,) = ledger.path.read_text().splitlines()
+    entry = json.loads(line)
+    assert (entry["event"], entry["protocol"], entry["key"]) == ("release", protocol.digest, None)
+    assert ledger.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_no_ledger_no_release(protocol: Protocol, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match="ledger cannot be opened"):
+        Ledger(tmp_path / "missing" / "ledger", protocol).account()
+
+
+# ---- what several draws tell together -----------------------------------------------------------------------------
+
+
+def test_budgets_do_not_add_up_when_the_mechanism_reads_correlated_data() -> None:
+    """S = A xor B: a draw that shows A or B says nothing about S, two draws can show it."""
+    table = np.zeros((2, 2, 2))
+    for a in range(2):
+        for b in range(2):
+            table[a ^ b, a, b] = 0.25
+    joint = Joint(table)
+    letters = np.array([[a, b] for a in range(2) for b in range(2)])
+    rows = [(letters[:, i] == value) / 2 for i in range(2) for value in range(2)]
+    channel = Channel(np.array(rows, float), joint.letters)
+    assert LDP(1.0).level(channel, joint).epsilon == pytest.approx(0, abs=1e-12)
+    assert math.isinf(LDP(1.0).level(repeated(channel, 2), joint).epsilon)
+    protocol = Protocol.make(channel, joint, LDP(1.0))
+    assert total_epsilon(protocol, 1) <= 1e-9
+    assert math.isinf(total_epsilon(protocol, 2))
+
+
+def test_budgets_add_up_when_the_mechanism_reads_the_secret_alone() -> None:
+    joint = Joint(np.diag([0.5, 0.5]))
+    q = math.e / (1 + math.e)
+    protocol = Protocol.make(Channel(np.array([[q, 1 - q], [1 - q, q]]), joint.letters), joint, LDP(1.0))
+    for draws in (1, 2, 3, 5):
+        assert total_epsilon(protocol, draws) == pytest.approx(draws, abs=1e-6)
+
+
+def test_repeated_draws_are_a_channel_with_the_right_marginals(protocol: Protocol) -> None:
+    matrix = protocol.matrix
+    twice = repeated(protocol.channel, 2).matrix
+    assert len(twice) == len(matrix) * (len(matrix) + 1) // 2
+    assert np.allclose(twice.sum(axis=0), 1)
+    assert np.allclose(twice[0], matrix[0] ** 2)
+    assert np.allclose(twice[1], 2 * matrix[0] * matrix[1])
+
+
+def test_too_many_draws_are_bounded_by_telling_everything(protocol: Protocol) -> None:
+    assert np.array_equal(repeated(protocol.channel, 1_000).matrix, np.eye(len(protocol.inputs)))
+    assert total_epsilon(protocol, 1_000) >= total_epsilon(protocol, 3)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from discreet.exceptions import ChannelError, ProofError
+from discreet.release.randomness import Keystream
+from discreet.release.sampling import Sampler, _slots
+
+DRAWS = 10_000_000
+LIMIT = 1e-6
+
+
+def random_weights(outputs: int, letters: int, bits: int, seed: int = 0) -> NDArray[np.int64]:
+    rng = np.random.default_rng(seed)
+    cuts = np.sort(rng.integers(0, 2**bits, (outputs - 1, letters), endpoint=True), axis=0)
+    edges = np.vstack([np.zeros((1, letters), int), cuts, np.full((1, letters), 2**bits)])
+    return np.diff(edges, axis=0)
+
+
+@st.composite
+def weights(draw: st.DrawFn) -> NDArray[np.int64]:
+    outputs, letters, bits = draw(st.integers(1, 40)), draw(st.integers(1, 5)), draw(st.integers(0, 60))
+    made = random_weights(outputs, letters, bits, draw(st.integers(0, 2**32)))
+    return made[:, draw(st.permutations(range(letters)))]
+
+
+@given(weights())
+@settings(max_examples=200, deadline=None)
+def test_the_table_holds_exactly_the_weights(given_weights: NDArray[np.int64]) -> None:
+    assert np.array_equal(Sampler(given_weights).law(), given_weights)
+
+
+@given(weights())
+@settings(max_examples=50, deadline=None)
+def test_slots_are_full_and_nothing_is_lost(given_weights: NDArray[np.int64]) -> None:
+    """The same law counted from the slots in plain integers, without the packed table."""
+    sampler = Sampler(given_weights)
+    bits = max(sampler.bits, sampler.slot_bits)
+    capacity = 1 << (bits - sampler.slot_bits)
+    for z in range(given_weights.shape[1]):
+        scaled = [int(w) << (bits - sampler.bits) for w in given_weights[:, z]]
+        scaled += [0] * ((1 << sampler.slot_bits) - len(scaled))
+        law = [0] * len(scaled)
+        for threshold, first, second in _slots(scaled, capacity):
+            assert 1 <= threshold <= capacity
+            law[first] += threshold
+            law[second] += capacity - threshold
+        assert law == scaled
+
+
+def test_every_word_decides_as_the_law_says() -> None:
+    """With 12 bits all words that matter can be tried: each output comes up exactly as often as its weight."""
+    given_weights = random_weights(5, 3, 12)
+    words = np.arange(2**12, dtype=np.uint64) << np.uint64(52)
+    edges = np.concatenate([words, words + np.uint64(2**52 - 1)])
+    for z in range(3):
+        drawn = Sampler(given_weights).draw(np.full(len(edges), z, np.uint8), edges)
+        assert np.array_equal(np.bincount(drawn, minlength=5), 2 * given_weights[:, z])
+
+
+def p_value(sampler: Sampler, expected: NDArray[np.int64], z: int) -> float:
+    """Pearson's chi-square of the draws for one letter against the expected weights."""
+    drawn = sampler.sample(np.full(DRAWS, z, np.uint8), Keystream.fresh())
+    counts = np.bincount(drawn, minlength=len(expected))
+    mean = expected[:, z] / expected[:, z].sum() * DRAWS
+    assert not counts[mean == 0].any()
+    used = mean > 0
+    return float(chi2.sf(((counts[used] - mean[used]) ** 2 / mean[used]).sum(), used.sum() - 1))
+
+
+def test_released_frequencies_at_ten_million_draws_a_letter() -> None:
+    """Sixteen letters at 1e-6 each, so a sound sampler fails once in 60,000 runs; two swapped weights always fail."""
+    expected = random_weights(16, 16, 52, seed=3)
+    sampler = Sampler(expected)
+    assert min(p_value(sampler, expected, z) for z in range(16)) > LIMIT
+
+
+@pytest.mark.parametrize("letter", [0, 7])
+def test_two_neighbouring_weights_swapped_are_caught(letter: int) -> None:
+    """The swap is the mildest that moves at least a thousandth of the mass."""
+    expected = random_weights(16, 16, 52, seed=3)
+    gaps = np.abs(np.diff(expected[:, letter])) / 2**52
+    y = int(np.argmin(np.where(gaps >= 1e-3, gaps, 1)))
+    swapped = expected.copy()
+    swapped[[y, y + 1], letter] = expected[[y + 1, y], letter]
+    assert p_value(Sampler(swapped), expected, letter) < LIMIT
+    assert p_value(Sampler(swapped), expected, letter + 1) > LIMIT
+
+
+def test_a_wrong_table_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.release.sampling._slots", lambda w, c: [(c, j, j) for j in range(len(w))])
+    with pytest.raises(ProofError, match="does not reproduce"):
+        Sampler(random_weights(4, 2, 20))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.array([[1, 2], [1, 2]]),
+        np.array([[3], [2]]),
+        np.array([[-1], [5]]),
+        np.zeros((2, 2)),
+        np.zeros((0, 2)),
+        np.array([1, 1]),
+        np.array([[2**62], [2**62]]),
+    ],
+)
+def test_weights_that_are_no_law_are_refused(wrong: NDArray[np.int64]) -> None:
+    with pytest.raises(ChannelError):
+        Sampler(wrong)
+
+
+def test_a_code_without_a_letter_is_refused() -> None:
+    with pytest.raises(ChannelError, match="without a letter"):
+        Sampler(random_weights(4, 2, 20)).sample(np.array([0, 2], np.uint8), Keystream.fresh())
