@@ -66,18 +66,18 @@ class Channel:
         """The channel on some of its input letters."""
         try:
             columns = [self.inputs.index(letter) for letter in letters]
-        except ValueError as error:
+        except ValueError:
             raise AlphabetError(
                 "a letter that this channel does not read", where="restricted", remedy="Use letters from `inputs`."
-            ) from error
+            ) from None
         return Channel(self.matrix[:, columns], tuple(letters), self.outputs)
 
 
 def _stochastic(given: object) -> NDArray[np.float64]:
     try:
         matrix = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ChannelError("entries are not numbers", remedy="Give a numeric matrix Q[y, x].") from error
+    except (TypeError, ValueError):
+        raise ChannelError("entries are not numbers", remedy="Give a numeric matrix Q[y, x].") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ChannelError(f"shape {matrix.shape}", remedy="Give a matrix with a row an output, a column a letter.")
     if not np.isfinite(matrix).all() or (matrix < 0).any():

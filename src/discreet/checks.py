@@ -16,8 +16,8 @@ def checked_probabilities(given: ArrayLike) -> NDArray[np.float64]:
     """Finite, not negative, adding up to one; taken as they are."""
     try:
         cells = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DistributionError("probabilities are not numbers", remedy="Give a numeric array.") from error
+    except (TypeError, ValueError):
+        raise DistributionError("probabilities are not numbers", remedy="Give a numeric array.") from None
     _check_shape(cells)
     if not np.isfinite(cells).all():
         raise DistributionError(f"{_at(~np.isfinite(cells))} is not finite", where="probabilities")

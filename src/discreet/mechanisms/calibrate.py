@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from discreet.channel import Channel
 from discreet.exceptions import UnfinishedError
@@ -19,6 +19,7 @@ from discreet.notions.level import Level, Notion
 
 Family = Callable[[Joint, float], Channel]
 STRONGEST = 600.0
+GRID = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,11 @@ def calibrate(family: Family, joint: Joint, notion: Notion) -> Calibrated:
     return Calibrated(channel, strength, notion.level(channel, joint))
 
 
-def strongest(level_at: Callable[[float], float], epsilon: float) -> float:
+def strongest(level_at: Callable[[float], float], epsilon: float, tolerance: float = 1e-14) -> float:
     """The largest strength with level_at(strength) ≤ epsilon, for a level that grows from 0; infinite if it never does.
 
-    Where the level is not monotone this finds one of the crossings: a weaker member, never one that breaks epsilon.
+    Found to within `tolerance`, from below. Where the level is not monotone this finds one of the crossings: a weaker
+    member, never one that breaks epsilon.
     """
     if level_at(math.inf) <= epsilon:
         return math.inf
@@ -53,10 +55,22 @@ def strongest(level_at: Callable[[float], float], epsilon: float) -> float:
         above *= 2
         if above > STRONGEST:
             return STRONGEST
-    root = float(brentq(lambda alpha: level_at(alpha) - epsilon, 0.0, above, xtol=1e-14, rtol=1e-14))
-    step = 1e-15
+    root = float(brentq(lambda alpha: level_at(alpha) - epsilon, 0.0, above, xtol=tolerance, rtol=tolerance))
+    step = tolerance / 10
     while level_at(root) > epsilon:
         root, step = max(0.0, root * (1 - step)), step * 4
-        if step > 1e-6:
+        if step > 0.5:
             raise UnfinishedError("the strength could not be calibrated", remedy="Please report this joint's sizes.")
     return root
+
+
+def best_share(value_at: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function of one variable is largest: a grid finds the hill, golden section its top."""
+    grid = [low + (high - low) * i / GRID for i in range(GRID + 1)]
+    values = [value_at(point) for point in grid]
+    top = max(range(GRID + 1), key=values.__getitem__)
+    around = (grid[max(top - 1, 0)], grid[min(top + 1, GRID)])
+    refined = minimize_scalar(
+        lambda point: -value_at(point), bounds=around, method="bounded", options={"xatol": 1e-6 * (high - low)}
+    )
+    return grid[top] if values[top] >= -refined.fun else float(refined.x)

@@ -11,6 +11,7 @@ cell is empty under p (or, below order 1, when the ball reaches the faces of the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,9 +44,11 @@ def largest(v: ArrayLike, p: ArrayLike, radius: ArrayLike, order: float) -> Extr
     rate = np.where(radius == 0, np.inf, 0.0)
     rate[flat] = 0.0
     attained = np.where((radius == np.inf)[..., None], _at_top(v, np.ones(shape[:-1])), p)
-    if bounded.any():
-        inner = _bounded(v[bounded], p[bounded], radius[bounded], order)
-        value[bounded], attained[bounded], rate[bounded] = inner.value, inner.attained_at, inner.rate
+    closed_form = bounded & two_valued(v) if order == 2 else np.zeros_like(bounded)
+    for chosen, solve in ((closed_form, _two_level), (bounded & ~closed_form, partial(_bounded, order=order))):
+        if chosen.any():
+            inner = solve(v[chosen], p[chosen], radius[chosen])
+            value[chosen], attained[chosen], rate[chosen] = inner.value, inner.attained_at, inner.rate
     return Extreme(value, attained, rate)
 
 
@@ -53,6 +56,32 @@ def smallest(v: ArrayLike, p: ArrayLike, radius: ArrayLike, order: float) -> Ext
     """min R·v over {D_α(p ‖ R) ≤ radius}"""
     mirrored = largest(-np.asarray(v, dtype=float), p, radius, order)
     return Extreme(-mirrored.value, mirrored.attained_at, mirrored.rate)
+
+
+def two_valued(v: Floats) -> NDArray[np.bool_]:
+    """Which rows take two values only."""
+    return np.asarray(((v == v.max(axis=-1, keepdims=True)) | (v == v.min(axis=-1, keepdims=True))).all(axis=-1))
+
+
+def _two_level(v: Floats, p: Floats, radius: Floats) -> Extreme:
+    """Order 2, v with two values, the larger one on a set T of mass ρ: the largest R(T) is ρ ξ₊(ρ), robust-2 (32).
+
+    With g = e^r − 1 and h = g + 4ρ(1 − ρ) it exceeds ρ by (√(gh) − (2ρ − 1) g) / 2e^r.
+    """
+    top, bottom = v.max(axis=-1), v.min(axis=-1)
+    high = v == top[:, None]
+    rho = np.minimum(np.where(high, p, 0.0).sum(axis=-1), 1.0)
+    g, grown = np.expm1(radius), np.exp(radius)
+    h, tilt = g + 4 * rho * (1 - rho), 2 * rho - 1
+    root = np.sqrt(g) * np.sqrt(h)
+    mass = np.clip(rho + (root - tilt * g) / (2 * grown), rho, 1.0)
+    rate = ((g + h) / (2 * root) - (root + tilt) / grown) / 2
+    inside, outside = (
+        np.divide(m, r, out=np.zeros_like(m), where=r > 0) for m, r in ((mass, rho), (1 - mass, 1 - rho))
+    )
+    attained = p * np.where(high, inside[:, None], outside[:, None])
+    attained += _at_top(v, 1 - attained.sum(axis=-1))
+    return Extreme(bottom + (top - bottom) * mass, attained, (top - bottom) * np.maximum(rate, 0.0))
 
 
 def _bounded(v: Floats, p: Floats, radius: Floats, order: float) -> Extreme:

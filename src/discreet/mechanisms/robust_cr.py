@@ -1,0 +1,86 @@
+"""Robust Conditional Reporting (robust-1, Protocol 2): CR whose report on U is randomised once more.
+
+S is randomised to s̃ with strength ε₁. The report on U goes through a randomised response of strength δ_s̃, fed with the
+true u if s̃ is the true secret and with a draw from P̂(U | s̃) otherwise. An output (s̃, u) therefore depends on the
+unknown P only through its probability under s̃ itself:
+
+    P(y | S=s̃) / P(y | S=s)  =  e^{ε₁} (1 + γ R_u) / (1 + γ P̂(u|s̃)),      γ = e^{δ_s̃} − 1,  R in F_{U|s̃},
+
+so the strongest δ_s̃ that keeps both this and its inverse below e^ε is closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.channel import Channel
+from discreet.information import utility
+from discreet.joint import Joint
+from discreet.mechanisms.calibrate import Calibrated, best_share
+from discreet.mechanisms.forms import needs_secret_in_data, robust
+from discreet.mechanisms.grr import randomised_response
+from discreet.notions.level import Notion
+from discreet.notions.rldp import RLDP
+from discreet.uncertainty.statistics import l1_radius, lower_bounds, upper_bounds
+
+Floats = NDArray[np.float64]
+
+
+def robust_cr(joint: Joint, first: float, seconds: Floats) -> Channel:
+    """Strength `first` on S and `seconds[s]` on U. For a secret never seen the drawn u is uniform."""
+    needs_secret_in_data(joint, "robust_cr")
+    c, k = joint.table.shape
+    on_secret = randomised_response(c, first)
+    drawn_from = np.full((c, k), 1 / k)
+    drawn_from[joint.seen] = joint.release_given_secret
+    matrix = np.empty((c, k, c, k))
+    for told in range(c):
+        on_u = randomised_response(k, float(seconds[told]))
+        matrix[told] = on_secret[told][None, :, None] * (on_u @ drawn_from[told])[:, None, None]
+        matrix[told, :, told, :] = on_secret[told, told] * on_u
+    return Channel(matrix.reshape(c * k, c * k), joint.letters, joint.letters)
+
+
+def calibrated_robust_cr(joint: Joint, notion: Notion) -> Calibrated:
+    """The best share of epsilon for S, with the strongest reports on U that are then allowed."""
+    notion = robust(notion, "robust_cr")
+    ball = notion.uncertainty.ball(joint)
+    least, most, expected = lower_bounds(ball), upper_bounds(ball), ball.conditional
+
+    def seconds(first: float) -> Floats:
+        rise, fall = np.exp(notion.epsilon - first), np.exp(notion.epsilon + first)
+        grows = np.minimum(_largest_growth(most, expected, rise), _largest_growth(expected, least, fall))
+        return np.asarray(np.log1p(grows.min(axis=1)))
+
+    return _best(joint, notion, seconds)
+
+
+def paper_robust_cr(joint: Joint, notion: RLDP) -> Calibrated:
+    """δ_s = ln(1 + 2(e^{ε₂} − 1)/d_s) with d_s the radius of F_{U|s}  (robust-1 Theorem 5)."""
+    radii = l1_radius(notion.uncertainty.ball(joint))
+
+    def seconds(first: float) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            grows = 2 * np.expm1(notion.epsilon - first) / radii
+        return np.log1p(np.where(radii > 0, grows, np.inf))
+
+    return _best(joint, notion, seconds)
+
+
+def _best(joint: Joint, notion: RLDP, seconds: Callable[[float], Floats]) -> Calibrated:
+    def member(first: float) -> Channel:
+        return robust_cr(joint, first, seconds(first))
+
+    first = best_share(lambda at: utility(joint, member(at)), 0.0, notion.epsilon)
+    channel = member(first)
+    return Calibrated(channel, first, notion.level(channel, joint))
+
+
+def _largest_growth(high: Floats, low: Floats, factor: float) -> Floats:
+    """The largest γ with (1 + γ·high) ≤ factor·(1 + γ·low), cell by cell."""
+    slack = high - factor * low
+    with np.errstate(divide="ignore"):
+        return np.where(slack > 0, (factor - 1) / np.where(slack > 0, slack, 1), np.inf)
