@@ -37,8 +37,8 @@ class Utility(Protocol):
         """μ for every row of `marginals`."""
         ...
 
-    def gradient(self, marginal: Floats, target_prior: Floats) -> Floats:
-        """A subgradient of μ at one marginal (finite everywhere)."""
+    def gradient(self, marginals: Floats, target_prior: Floats) -> Floats:
+        """A subgradient of μ at every row of `marginals`, finite everywhere."""
         ...
 
     def of(self, joint: Joint, channel: Channel) -> float:
@@ -57,8 +57,8 @@ class Separable:
     def values(self, marginals: Floats, target_prior: Floats) -> Floats:
         return np.asarray(self.h(marginals) @ target_prior)
 
-    def gradient(self, marginal: Floats, target_prior: Floats) -> Floats:
-        return target_prior * self.slope(np.maximum(marginal, SMALLEST_SLOPE_AT))
+    def gradient(self, marginals: Floats, target_prior: Floats) -> Floats:
+        return target_prior * self.slope(np.maximum(marginals, SMALLEST_SLOPE_AT))
 
     def secants(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Slope and offset of the chord of h on each [lower, upper]: the smallest concave function above h there."""
@@ -82,9 +82,9 @@ class PiecewiseLinear:
     def values(self, marginals: Floats, target_prior: Floats) -> Floats:
         return np.asarray((marginals @ self.pieces(target_prior).T).max(axis=-1))
 
-    def gradient(self, marginal: Floats, target_prior: Floats) -> Floats:
+    def gradient(self, marginals: Floats, target_prior: Floats) -> Floats:
         pieces = self.pieces(target_prior)
-        return np.asarray(pieces[int(np.argmax(pieces @ marginal))])
+        return np.asarray(pieces[np.argmax(marginals @ pieces.T, axis=-1)])
 
     def of(self, joint: Joint, channel: Channel) -> float:
         return _of(self, joint, channel)

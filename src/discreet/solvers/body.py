@@ -1,128 +1,191 @@
-"""The permitted rows {v ∈ K : p·v = 1} as a linear program, with bounds that hold whatever the LP solver says.
+"""The permitted rows {v ∈ K : p·v = 1} as a polytope, with bounds that hold whatever the LP solver says.
 
-Inside, a row is x_z = σ_z v_z with σ_z = p_z (the posterior; 1 for letters of mass zero), so that everything is of order one.
+Inside, a row is x_z = σ_z v_z with σ_z = p_z (then x is the posterior) or 1 for letters of mass zero, so that everything
+is of order one. The polytope is lower ≤ R x ≤ upper, 0 ≤ x ≤ top: the first row is Σ x = 1, then (unless T = Z) come the
+target posteriors π_t = Σ_{f(z)=t} x_z, then the conditions of the cone, two-sided where two of them are each other's mirror.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exceptions import InfeasibleError, UnfinishedError
-from discreet.solvers.lp import INFINITE, Program, Solution
+from discreet.exceptions import InfeasibleError
+from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
+from discreet.solvers.simplex import Dictionary, shrink
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-11
 """Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
 INSIDE = 1e-13
 """A condition counts as met when it is violated by no more than this, relative to its largest entry."""
+DUST = 1e-13
+CUT_ROUNDS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """Linear programs over boxes: proven bounds, the rows that (nearly) attain them, and reduced costs.
+
+    `rest` are the reduced costs of x, `eta` those of the target posteriors (zero if T = Z).
+    """
+
+    bounds: Floats
+    rows: Floats
+    rest: Floats
+    eta: Floats
 
 
 class Body:
-    """K cut by p·v = 1, as conditions over x. Grows when a lazy cone hands out further conditions."""
+    """K cut by p·v = 1. Grows when a lazy cone hands out further conditions."""
 
     def __init__(self, problem: Splitting) -> None:
         self.problem = problem
-        self.scale = np.where(problem.prior > 0, problem.prior, 1.0)
         self.massive = (problem.prior > 0).astype(float)
-        self.conditions = np.zeros((0, len(problem.prior)))
+        self.scale = np.where(problem.prior > 0, problem.prior, 1.0)
         self.targets = len(problem.target_prior)
-        self.programs: list[Program] = []
-        self.top = np.where(self.massive > 0, 1.0, INFINITE)
-        self.target_top = np.ones(self.targets)
+        self.conditions = np.zeros((0, len(problem.prior)))
+        self.top = np.ones(len(problem.prior))
         self._learn(problem.cone.rows)
-        self._tighten()
+        self._bound_weightless_letters()
+        self._build()
+        self.target_top = self._target_tops()
 
-    # ---- programs -------------------------------------------------------------------------------------------
+    # ---- linear programs over boxes of target posteriors --------------------------------------------------------
 
-    def program(self, *, primal: bool = False) -> Program:
-        """The row polytope: normalisation first, then (unless T = Z) the posterior of each target, then the conditions."""
-        rows = [self.massive[None, :]]
-        lower, upper = [1.0], [1.0]
-        if not self.problem.one_to_one:
-            posterior = np.zeros((self.targets, len(self.scale)))
-            posterior[self.problem.target, np.arange(len(self.scale))] = self.massive
-            rows.append(posterior)
-            lower += [0.0] * self.targets
-            upper += [1.0] * self.targets
-        matrix = np.vstack([*rows, self.conditions])
-        low = np.concatenate([lower, np.full(len(self.conditions), -INFINITE)])
-        high = np.concatenate([upper, np.zeros(len(self.conditions))])
-        built = Program(np.zeros(len(self.scale)), self.top, matrix, low, high, primal=primal)
-        self.programs.append(built)
-        return built
+    def maximise(self, costs: Floats, lower: Floats, upper: Floats) -> Bounded:
+        """max cost·v for every line of `costs`, with the target posteriors in the line's box [lower, upper].
 
-    def row(self, solution: Solution) -> Floats:
-        """The row v of an LP point, rounding dust removed, p·v = 1."""
-        x = np.where(solution.point > 1e-13, solution.point, 0.0)
-        mass = float(self.massive @ x)
-        return np.asarray(x / (mass * self.scale)) if mass > 0 else np.zeros_like(x)
-
-    # ---- proofs ---------------------------------------------------------------------------------------------
-
-    def proven(
-        self, cost: Floats, solution: Solution, lower: Floats, upper: Floats, target_lower: Floats, target_upper: Floats
-    ) -> float:
-        """An upper bound on max cost·x over the body with x in [lower, upper] (and target posteriors in their box).
-
-        Weak duality: for every λ, every η and every y ≥ 0, cost·x ≤ λ + Σ_t max over the box of η_t π_t +
-        Σ_z max over [lower, upper] of (cost − λ − η − y·A)_z x_z, because Σ x = 1, π_t = Σ_{f(z)=t} x_z and A x ≤ 0.
-        The prices of the LP make it tight; wrong prices make it loose, never wrong.
+        Weak duality: for *every* y, cost·x ≤ Σ_rows max of y_r r over its interval + Σ_z max of (cost − y·R)_z x_z over its
+        interval. The multipliers of the LP make it tight; wrong ones would make it loose, never wrong.
         """
-        prices = solution.prices
-        level = prices[0]
-        rest = cost - level * self.massive
-        bound = level
-        first = 1
-        if not self.problem.one_to_one:
-            eta = prices[1 : 1 + self.targets]
-            rest = rest - eta[self.problem.target] * self.massive
-            bound += float(np.maximum(eta * target_lower, eta * target_upper).sum())
-            first += self.targets
-        y = np.maximum(prices[first : first + len(self.conditions)], 0.0)
-        rest = rest - y @ self.conditions
-        return float(bound + np.maximum(rest * lower, rest * upper).sum() + ROUNDING)
+        scaled = costs / self.scale
+        for _ in range(CUT_ROUNDS):
+            x_lower, x_upper, row_lower, row_upper = self._bounds(lower, upper)
+            points, y, _ = self._dictionary.maximise(scaled, x_lower, x_upper, row_lower, row_upper)
+            rows = self._rows(points)
+            if not self.cut(rows):
+                break
+        rest = scaled - y @ self._matrix
+        bounds = np.maximum(rest * x_lower, rest * x_upper).sum(axis=1)
+        bounds += np.maximum(y * row_lower, y * row_upper).sum(axis=1) + ROUNDING
+        eta = np.zeros_like(lower) if self.problem.one_to_one else y[:, 1 : 1 + self.targets]
+        return Bounded(bounds, rows, rest, eta)
 
-    # ---- membership -----------------------------------------------------------------------------------------
+    def best_rows(self, costs: Floats) -> Floats:
+        """The permitted rows that maximise cost·v, one a line of `costs`; rows that miss a condition are left out."""
+        box = np.zeros((len(costs), self.targets)), np.tile(self.target_top, (len(costs), 1))
+        return self.maximise(costs, *box).rows
+
+    def shrink(self, lower: Floats, upper: Floats) -> NDArray[np.bool_]:
+        """Boxes made smaller in place by what Σ π = 1 and, if T = Z, the conditions imply; False where nothing is left."""
+        if self.problem.one_to_one and self.massive.all():
+            return np.asarray(shrink(self._matrix, self._low, self._high, lower, upper, 1))
+        one = np.ones(1)
+        return np.asarray(shrink(np.ones((1, self.targets)), one, one, lower, upper, 1))
+
+    def _bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        batch = len(lower)
+        row_lower, row_upper = np.tile(self._low, (batch, 1)), np.tile(self._high, (batch, 1))
+        if self.problem.one_to_one:
+            massive = self.massive > 0
+            return np.where(massive, lower, 0.0), np.where(massive, upper, self.top), row_lower, row_upper
+        row_lower[:, 1 : 1 + self.targets] = lower
+        row_upper[:, 1 : 1 + self.targets] = upper
+        return np.zeros((batch, len(self.top))), np.tile(self.top, (batch, 1)), row_lower, row_upper
+
+    def _rows(self, points: Floats) -> Floats:
+        """Rows v of LP points: rounding dust removed, p·v = 1."""
+        x = np.where(points > DUST, points, 0.0)
+        mass = x @ self.massive
+        return np.asarray(x / (np.where(mass > 0, mass, 1.0)[:, None] * self.scale))
+
+    # ---- membership -----------------------------------------------------------------------------------------------
 
     def inside(self, row: Floats) -> Floats | None:
         """The row itself, moved towards the constant row if need be until every condition holds; None if it cannot be.
 
         The constant row lies in every K, so v + τ(1 − v) meets a condition that v misses once τ is large enough.
         """
-        excess = self.conditions @ (row * self.scale)
-        if excess.max(initial=-1.0) <= INSIDE:
-            return row
-        slack = -(self.conditions @ self.scale)
-        wrong = excess > INSIDE
-        if (slack[wrong] <= 0).any():
+        if abs(row @ self.problem.prior - 1) > 1e-9:
             return None
-        step = float((excess[wrong] / (excess[wrong] + slack[wrong])).max()) * (1 + 1e-9)
-        return None if step > 1e-3 else np.asarray(row + step * (1 - row))
-
-    def cut(self, row: Floats) -> bool:
-        """Whether the lazy part of the cone refuses the row; what it says is learned by every program."""
+        excess = self.conditions @ (row * self.scale)
+        if excess.max(initial=-1.0) > INSIDE:
+            slack = -(self.conditions @ self.scale)
+            wrong = excess > INSIDE
+            if (slack[wrong] <= 0).any():
+                return None
+            step = float((excess[wrong] / (excess[wrong] + slack[wrong])).max()) * (1 + 1e-9)
+            if step > 1e-3:
+                return None
+            row = row + step * (1 - row)
         separate = self.problem.cone.separate
-        return separate is not None and self._learn(separate(row)) > 0
+        return None if separate is not None and len(separate(row)) else row
 
-    def _learn(self, rows: Floats) -> int:
+    def cut(self, rows: Floats) -> bool:
+        """Whether the lazy part of the cone refuses any of the rows; what it says is learned."""
+        separate = self.problem.cone.separate
+        if separate is None:
+            return False
+        violated = [separate(row) for row in rows]
+        learned = self._learn(np.vstack(violated))
+        if learned:
+            self._build()
+        return learned
+
+    def _learn(self, rows: Floats) -> bool:
         """Take in conditions that v ≥ 0 does not imply, scaled to a largest entry of one."""
         scaled = rows / self.scale
         scaled = scaled[(scaled > 0).any(axis=1)]
         if len(scaled):
             scaled = np.unique(scaled / np.abs(scaled).max(axis=1, keepdims=True), axis=0)
-            for program in self.programs:
-                program.add_rows(scaled, np.full(len(scaled), -INFINITE), np.zeros(len(scaled)))
             self.conditions = np.vstack([self.conditions, scaled])
-        return len(scaled)
+        return len(scaled) > 0
 
-    # ---- what every row obeys -------------------------------------------------------------------------------
+    # ---- building -------------------------------------------------------------------------------------------------
 
-    def _exclude_weightless_rows(self) -> Floats:
-        """Make sure that no permitted row lives on letters of mass zero alone, so that the body is bounded.
+    def _build(self) -> None:
+        rows = [self.massive[None, :]]
+        low, high = [np.ones(1)], [np.ones(1)]
+        if not self.problem.one_to_one:
+            posterior = np.zeros((self.targets, len(self.scale)))
+            posterior[self.problem.target, np.arange(len(self.scale))] = self.massive
+            rows.append(posterior)
+            low.append(np.zeros(self.targets))
+            high.append(np.ones(self.targets))
+        merged, merged_low, merged_high = self._two_sided()
+        self._matrix = np.ascontiguousarray(np.vstack([*rows, merged]))
+        self._low, self._high = np.concatenate([*low, merged_low]), np.concatenate([*high, merged_high])
+        self._dictionary = Dictionary(self._matrix)
 
-        Returns the proof: y ≥ 0 with (y·A)_z ≥ 1 for every letter of mass zero.
+    def _two_sided(self) -> tuple[Floats, Floats, Floats]:
+        """The conditions as low ≤ b·x ≤ high.
+
+        On Σ x = 1 a condition a·x ≤ 0 may be shifted: b = a − m, b·x ≤ −m. With m the mean of a and ±b as one row, the two
+        conditions of LIP become one. Where only one side is known, the other is what 0 ≤ x ≤ top implies.
+        """
+        mean = (self.conditions @ self.massive) / self.massive.sum()
+        shifted = self.conditions - mean[:, None] * self.massive
+        size = np.abs(shifted).max(axis=1, initial=0.0)
+        size[size == 0] = 1.0
+        b, limit = shifted / size[:, None], -mean / size
+        first = np.abs(b) > 0.5
+        sign = np.sign(b[np.arange(len(b)), first.argmax(axis=1)])
+        b, limit = b * sign[:, None], limit * sign
+        _, which, group = np.unique(np.round(b, 11), axis=0, return_index=True, return_inverse=True)
+        rows = b[which]
+        low, high = np.minimum(rows, 0.0) @ self.top, np.maximum(rows, 0.0) @ self.top
+        np.minimum.at(high, group[sign > 0], limit[sign > 0])
+        np.maximum.at(low, group[sign < 0], limit[sign < 0])
+        return rows, low - 1e-13, high + 1e-13
+
+    def _bound_weightless_letters(self) -> None:
+        """A bound on the letters of mass zero: y ≥ 0 with (y·A)_z ≥ 1 for each of them proves Σ x_z ≤ max −(y·A) elsewhere.
+
+        Such a y exists unless some permitted row lives on letters of mass zero alone.
         """
         weightless = 1.0 - self.massive
         while weightless.any():
@@ -130,49 +193,22 @@ class Body:
             program = Program(np.zeros(len(self.scale)), weightless, self.conditions, limits - INFINITE, limits)
             program.set_cost(weightless)
             solution = program.solved()
-            if solution.point.max() <= 1e-7:
-                y = np.maximum(solution.prices, 0.0)
-                least = (y @ self.conditions)[weightless > 0].min()
-                if least > 0:
-                    return np.asarray(y / least)
-            if solution.point.max() <= 1e-7 or not self.cut(solution.point):
+            proof = np.maximum(solution.prices, 0.0) @ self.conditions
+            least = proof[weightless > 0].min()
+            if least > 1e-6:
+                self.top[weightless > 0] = max(0.0, float(-(proof[self.massive > 0] / least).min())) * (1 + 1e-9)
+                return
+            separate = self.problem.cone.separate
+            if separate is None or not self._learn(separate(solution.point)):
                 raise InfeasibleError(
                     "a row may be concentrated on letters that never occur",
                     where="cone",
                     remedy="Leave these letters out, or use a cone that weighs them.",
                 )
-        return np.zeros(len(self.conditions))
 
-    def _tighten(self) -> None:
-        """Proven upper bounds on the entries that pricing branches on, and on the letters of mass zero."""
-        n = len(self.scale)
-        proof = self._exclude_weightless_rows()
-        program = self.program(primal=True)
-        letters = range(n) if self.problem.one_to_one else np.flatnonzero(self.massive == 0)
-        for z in letters:
-            cost = np.zeros(n)
-            cost[z] = 1.0
-            self.top[z] = min(self.top[z], self._maximum(program, cost, proof))
-        for t in range(0 if self.problem.one_to_one else self.targets):
-            cost = np.where(self.problem.target == t, self.massive, 0.0)
-            self.target_top[t] = min(1.0, self._maximum(program, cost, proof))
-        self.programs.remove(program)
-        if self.problem.one_to_one:
-            self.target_top = np.where(self.massive > 0, self.top, 0.0)
-        if self.top.max() >= INFINITE:
-            raise UnfinishedError("the rows of the cone could not be bounded", remedy="Drop letters of mass zero.")
-
-    def _maximum(self, program: Program, cost: Floats, proof: Floats) -> float:
-        """A proven bound on cost·x. Letters of mass zero have no upper bound yet, so their reduced cost is made ≤ 0."""
-        program.set_cost(cost)
-        solution = program.solve()
-        if solution is None:
-            return INFINITE
-        first = len(solution.prices) - len(self.conditions)
-        y = np.maximum(solution.prices[first:], 0.0)
-        weightless = self.massive == 0
-        miss = float((cost - y @ self.conditions)[weightless].max(initial=0.0))
-        prices = np.concatenate([solution.prices[:first], y + miss * (1 + 1e-9) * proof])
-        top = np.where(weightless, 0.0, self.top)
-        box = np.zeros(self.targets), self.target_top
-        return self.proven(cost, Solution(solution.point, prices), np.zeros_like(top), top, *box)
+    def _target_tops(self) -> Floats:
+        """A proven upper bound on every target posterior."""
+        costs = np.zeros((self.targets, len(self.scale)))
+        costs[self.problem.target, np.arange(len(self.scale))] = self.massive * self.scale
+        box = np.zeros((self.targets, self.targets)), np.ones((self.targets, self.targets))
+        return np.where(self.problem.target_prior > 0, np.clip(self.maximise(costs, *box).bounds, 0.0, 1.0), 0.0)

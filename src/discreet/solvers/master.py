@@ -9,42 +9,63 @@ from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
 
 Floats = NDArray[np.float64]
+SLACK = 1e-9
+USED = 1e-12
+WIDER = 4.0
 
 
 class Master:
-    """maximise Σ_y q_y μ(v_y) subject to Σ_y q_y v_y = 1, q ≥ 0, over a growing list of rows v_y."""
+    """maximise Σ_y q_y μ(v_y) subject to Σ_y q_y v_y = 1, q ≥ 0, over a growing list of rows v_y.
+
+    Early on, few rows leave the prices α almost free, and wild prices attract useless rows. A second, elastic program may miss
+    Σ_y q_y v_y = 1 at a cost of `width` · p_z a unit, which is the same as |α_z| ≤ width · p_z. The box grows until it no
+    longer matters.
+    """
 
     def __init__(self, problem: Splitting) -> None:
         n = len(problem.prior)
         self._problem = problem
         self._rows = np.zeros((0, n))
         self._values = np.zeros(0)
-        empty = np.zeros(0)
-        self._program = Program(empty, empty, np.zeros((n, 0)), np.ones(n), np.ones(n), primal=True)
+        self._mass = np.where(problem.prior > 0, problem.prior, 1.0)
+        empty, one = np.zeros(0), np.ones(n)
+        self._exact = Program(empty, empty, np.zeros((n, 0)), one, one, primal=True)
+        self._elastic = Program(
+            np.zeros(2 * n), np.full(2 * n, INFINITE), np.hstack([np.eye(n), -np.eye(n)]), one, one, primal=True
+        )
+        self.width = 0.0
         self.add(np.ones((1, n)))
-        self.solve()
-
-    def add(self, rows: Floats) -> None:
-        values = self._problem.values(rows)
-        self._program.add_columns(rows, values)
-        self._rows = np.vstack([self._rows, rows])
-        self._values = np.concatenate([self._values, values])
-
-    def solve(self) -> None:
-        """Weights, value and prices of the rows so far. The prices need not be exact: any prices give a valid bound."""
-        solution = self._program.solved()
-        self.alpha = solution.prices
-        used = np.flatnonzero(solution.point > 1e-12)
-        rows = self._rows[used]
-        weights = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
-        if weights.min() < 0 or np.abs(weights @ rows - 1).max() > 1e-9:
-            weights = solution.point[used]
-        self.rows, self.weights = rows, weights
-        self.value = float(weights @ self._values[used])
 
     @property
     def size(self) -> int:
         return len(self._rows)
 
+    def add(self, rows: Floats) -> None:
+        values = self._problem.values(rows)
+        self._exact.add_columns(rows, values)
+        self._elastic.add_columns(rows, values)
+        self._rows = np.vstack([self._rows, rows])
+        self._values = np.concatenate([self._values, values])
 
-__all__ = ["INFINITE", "Master"]
+    def widen(self) -> None:
+        """A larger box for the prices."""
+        self.width = max(WIDER * self.width, 2.0 * float(np.abs(self._values).max()), 1e-3)
+        penalty = -self.width * np.concatenate([self._mass, self._mass])
+        self._elastic.set_cost(np.concatenate([penalty, self._values]))
+
+    def prices(self) -> tuple[Floats, bool]:
+        """α of the elastic program, and whether its box still holds it back. Any α gives a valid bound."""
+        if self.width == 0.0:
+            self.widen()
+        solution = self._elastic.solved()
+        return solution.prices, bool(solution.point[: 2 * len(self._mass)].max() > SLACK)
+
+    def split(self) -> tuple[Floats, Floats, float]:
+        """The rows in use, their weights, and the value: a permitted mechanism."""
+        solution = self._exact.solved()
+        used = np.flatnonzero(solution.point > USED)
+        rows, weights = self._rows[used], solution.point[used]
+        exact = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
+        if exact.min() >= 0 and np.abs(exact @ rows - 1).max() <= np.abs(weights @ rows - 1).max():
+            weights = exact
+        return rows, weights, float(weights @ self._values[used])

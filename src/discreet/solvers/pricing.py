@@ -1,8 +1,8 @@
-"""Exact pricing: the largest μ(v) − α·v over the permitted rows, by branch and bound (theory 1.4).
+"""Exact pricing: the largest gain μ(v) − α·v over the permitted rows, by branch and bound (theory 1.4).
 
 μ is separable and convex, the rows form a polytope. On a box of target posteriors π_t = p_t w_t every h is at most its
 chord, so an LP bounds the whole box; cutting the box where the chord is furthest from h makes the bound exact in the end.
-The LP point is itself a permitted row, and climbing from it (linearise, solve, repeat) gives good columns on the way.
+The LP point is itself a permitted row, and climbing from it (linearise, solve, repeat) gives good rows on the way.
 """
 
 from __future__ import annotations
@@ -10,226 +10,220 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exceptions import ParameterError
-from discreet.solvers.body import Body
-from discreet.solvers.lp import Program, Solution
+from discreet.solvers.body import Body, Bounded
 from discreet.solvers.problem import Splitting
 from discreet.utilities import PiecewiseLinear, Separable
 
 Floats = NDArray[np.float64]
-CLIMB_STEPS = 20
+CLIMB_STEPS = 30
+BATCH = 32
+PATIENCE = 500
+"""With rows in hand the search goes on for as long as it took to find the first, and this many boxes more."""
+CLOSED = 1e-8
+"""Search stops where the bound is this close to the best row found: closer than any gap anybody asks for."""
+TOUCHING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """Rows found on the way with what they gain, and a proven bound on the gain of every row."""
+    """Rows found on the way, and a proven bound on the gain of every permitted row."""
 
-    rows: list[Floats]
-    gains: list[float]
+    rows: Floats
     bound: float
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A box of target marginals, the chords of h on it, and the LP point that attains the bound."""
-
-    lower: Floats
-    upper: Floats
-    slopes: Floats
-    offsets: Floats
-    bound: float
-    marginal: Floats
 
 
 class Pricer:
-    """Warm programs for one problem, used again and again with different prices α."""
+    """The permitted rows of one problem, priced again and again with different α."""
 
     def __init__(self, problem: Splitting) -> None:
         self.problem = problem
         self.body = Body(problem)
-        self._bounding = self.body.program()
-        self._climbing = self.body.program(primal=True)
-        self.nodes = 0
+        self.boxes = 0
 
-    # ---- climbing -------------------------------------------------------------------------------------------
+    def gains(self, rows: Floats, alpha: Floats) -> Floats:
+        return np.asarray(self.problem.values(rows) - rows @ alpha)
 
-    def best_row(self, cost: Floats) -> Floats | None:
-        """The permitted row that maximises cost·v."""
-        self._climbing.set_cost(cost / self.body.scale)
-        while (solution := self._climbing.solve()) is not None:
-            row = self.body.row(solution)
-            if not self.body.cut(row):
-                return self.body.inside(row)
-        return None
-
-    def climb(self, row: Floats, alpha: Floats) -> tuple[Floats, float]:
-        """Linearise and solve until nothing improves: a row that is locally best, and its gain μ(v) − α·v."""
-        gain = self.gain(row, alpha)
+    def climb(self, rows: Floats, alpha: Floats) -> Floats:
+        """Linearise and solve until nothing improves: locally best rows."""
+        rows, gains = rows.copy(), self.gains(rows, alpha)
+        moving = np.arange(len(rows))
         for _ in range(CLIMB_STEPS):
-            better = self.best_row(self.problem.gradient(row) - alpha)
-            reached = -np.inf if better is None else self.gain(better, alpha)
-            if better is None or reached <= gain + 1e-12:
+            better = self.body.best_rows(self.problem.gradients(rows[moving]) - alpha)
+            reached = self.gains(better, alpha)
+            up = reached > gains[moving] + 1e-12
+            moving = moving[up]
+            rows[moving], gains[moving] = better[up], reached[up]
+            if not len(moving):
                 break
-            row, gain = better, reached
-        return row, gain
-
-    def gain(self, row: Floats, alpha: Floats) -> float:
-        return float(self.problem.values(row[None, :])[0] - alpha @ row)
-
-    # ---- the exact maximum ----------------------------------------------------------------------------------
+        return rows
 
     def price(self, alpha: Floats, floor: float, enough: int, stop: Callable[[], bool]) -> Priced:
-        """Search until nothing above `floor` is left, `enough` rows above it were found, or `stop` says so."""
+        """Search until no gain above `floor` is left, `enough` rows above it were found, or `stop` says so."""
         utility = self.problem.utility
+        found = Found(self, alpha, floor)
         if isinstance(utility, PiecewiseLinear):
-            return self._price_pieces(utility, alpha, floor)
-        if isinstance(utility, Separable):
-            return self._branch_and_bound(utility, alpha, floor, enough, stop)
-        raise ParameterError(
-            "a utility that is neither separable nor piecewise linear", where="utility", remedy="Use one of the two."
-        )
-
-    def _price_pieces(self, utility: PiecewiseLinear, alpha: Floats, floor: float) -> Priced:
-        """max over i of an LP each: exact."""
-        problem, body = self.problem, self.body
-        found: list[Floats] = []
-        bound = -np.inf
-        zero, box = np.zeros_like(body.top), (np.zeros(body.targets), body.target_top)
-        for piece in utility.pieces(problem.target_prior):
-            cost = (piece[problem.target] * problem.given_target - alpha) / body.scale
-            self._climbing.set_cost(cost)
-            solution = self._climbing.solved()
-            while body.cut(body.row(solution)):
-                solution = self._climbing.solved()
-            bound = max(bound, body.proven(cost, solution, zero, body.top, *box))
-            row = body.inside(body.row(solution))
-            if row is not None:
-                found.append(row)
-        gains = [self.gain(row, alpha) for row in found]
-        good = [i for i, gain in enumerate(gains) if gain > floor]
-        return Priced([found[i] for i in good], [gains[i] for i in good], bound)
-
-    def _branch_and_bound(
-        self, utility: Separable, alpha: Floats, floor: float, enough: int, stop: Callable[[], bool]
-    ) -> Priced:
-        found = _Found(self, alpha, floor)
-        order = count()
-        p = self.problem.target_prior
-        lower = np.zeros(self.body.targets)
-        upper = np.divide(self.body.target_top, p, out=np.zeros_like(p), where=p > 0)
-        root = self._node(utility, alpha, lower, upper, *utility.secants(lower, upper), np.inf, found)
-        heap = [(-root.bound, next(order), root)]
-        dropped = floor
-        while heap and -heap[0][0] > max(floor, found.best + 1e-8):
-            if len(found.rows) >= enough or stop():
-                break
-            _, _, node = heapq.heappop(heap)
-            at = self._furthest(utility, node)
-            if at is None:
-                dropped = max(dropped, node.bound)
-                continue
-            for child in self._split(utility, alpha, node, at, found):
-                if child.bound > max(floor, found.best + 1e-8):
-                    heapq.heappush(heap, (-child.bound, next(order), child))
-        bound = max([dropped, found.best, *(-entry[0] for entry in heap[:1])])
-        return Priced(found.rows, found.gains, bound)
-
-    def _furthest(self, utility: Separable, node: Node) -> int | None:
-        """The target whose chord is furthest above h at the LP point; None if all touch."""
-        w = node.marginal
-        misses = self.problem.target_prior * (node.slopes * w + node.offsets - utility.h(w))
-        at = int(np.argmax(misses))
-        inside = node.lower[at] < w[at] < node.upper[at]
-        return at if inside and misses[at] > 1e-14 else None
-
-    def _split(
-        self, utility: Separable, alpha: Floats, node: Node, at: int, found: _Found
-    ) -> list[Node]:
-        children = []
-        for side in (0, 1):
-            lower, upper = node.lower, node.upper
-            if side:
-                lower = lower.copy()
-                lower[at] = node.marginal[at]
-            else:
-                upper = upper.copy()
-                upper[at] = node.marginal[at]
-            slope, offset = utility.secants(lower[at : at + 1], upper[at : at + 1])
-            slopes, offsets = node.slopes.copy(), node.offsets.copy()
-            slopes[at], offsets[at] = slope[0], offset[0]
-            children.append(self._node(utility, alpha, lower, upper, slopes, offsets, node.bound, found))
-        return children
-
-    def _node(
-        self,
-        utility: Separable,
-        alpha: Floats,
-        lower: Floats,
-        upper: Floats,
-        slopes: Floats,
-        offsets: Floats,
-        inherited: float,
-        found: _Found,
-    ) -> Node:
-        """Bound a box: the LP over chords, cut until its point is permitted. Without an answer the inherited bound stays."""
-        body, problem = self.body, self.problem
-        p = problem.target_prior
-        cost = (problem.prior * slopes[problem.target] - alpha) / body.scale
-        low, high = lower * p, upper * p
-        bottom, top = np.zeros_like(body.top), body.top
-        if problem.one_to_one:
-            bottom, top = np.where(p > 0, low, bottom), np.where(p > 0, high, top)
-            self._bounding.set_bounds(bottom, top)
+            bound = self._price_pieces(utility, alpha, found)
+        elif isinstance(utility, Separable):
+            bound = Search(self, utility, alpha, found).run(enough, stop)
         else:
-            self._bounding.set_row_bounds(1, low, high)
-        self._bounding.set_cost(cost)
-        solution, row = self._permitted()
-        self.nodes += 1
-        if solution is None or row is None:
-            middle = (lower + upper) / 2
-            return Node(lower, upper, slopes, offsets, inherited, middle)
-        bound = body.proven(cost, solution, bottom, top, low, high) + float(p @ offsets)
-        found.consider(row)
-        return Node(lower, upper, slopes, offsets, min(bound, inherited), problem.marginals(row))
+            raise ParameterError(
+                "a utility that is neither separable nor piecewise linear", where="utility", remedy="Use one of the two."
+            )
+        return Priced(np.array(found.rows).reshape(-1, len(alpha)), bound)
 
-    def _permitted(self) -> tuple[Solution | None, Floats | None]:
-        while (solution := self._bounding.solve()) is not None:
-            row = self.body.row(solution)
-            if not self.body.cut(row):
-                return solution, row
-        return None, None
+    def _price_pieces(self, utility: PiecewiseLinear, alpha: Floats, found: Found) -> float:
+        """The maximum of a maximum of linear functions: one LP for each."""
+        problem, targets = self.problem, self.body.targets
+        pieces = utility.pieces(problem.target_prior)
+        costs = pieces[:, problem.target] * problem.given_target - alpha
+        box = np.zeros((len(costs), targets)), np.tile(self.body.target_top, (len(costs), 1))
+        answer = self.body.maximise(costs, *box)
+        found.consider(answer.rows)
+        return float(answer.bounds.max())
 
 
-class _Found:
-    """Rows above the floor, each climbed to the top and kept once."""
+class Found:
+    """Rows above the floor, each climbed to the top, inside the cone, kept once."""
 
     def __init__(self, pricer: Pricer, alpha: Floats, floor: float) -> None:
         self._pricer, self._alpha, self._floor = pricer, alpha, floor
         self._visited: set[bytes] = set()
         self._kept: set[bytes] = set()
         self.rows: list[Floats] = []
-        self.gains: list[float] = []
         self.best = -np.inf
 
-    def consider(self, row: Floats) -> None:
-        if self._pricer.gain(row, self._alpha) > self._floor and self._new(row, self._visited):
-            permitted = self._pricer.body.inside(row)
-            if permitted is not None:
-                self.add(*self._pricer.climb(permitted, self._alpha))
+    @property
+    def threshold(self) -> float:
+        """Only more than this is worth looking for."""
+        return max(self._floor, self.best + CLOSED)
 
-    def add(self, row: Floats, gain: float) -> None:
-        if gain > self._floor and self._new(row, self._kept):
-            self.rows.append(row)
-            self.gains.append(gain)
-            self.best = max(self.best, gain)
+    def consider(self, rows: Floats) -> None:
+        good = self._pricer.gains(rows, self._alpha) > self._floor
+        fresh = np.array([row for row in rows[good] if self._new(row, self._visited)])
+        if len(fresh):
+            for row in self._pricer.climb(fresh, self._alpha):
+                self._keep(row)
+
+    def _keep(self, row: Floats) -> None:
+        permitted = self._pricer.body.inside(row) if self._new(row, self._kept) else None
+        if permitted is not None:
+            gain = float(self._pricer.gains(permitted[None, :], self._alpha)[0])
+            if gain > self._floor:
+                self.rows.append(permitted)
+                self.best = max(self.best, gain)
 
     def _new(self, row: Floats, seen: set[bytes]) -> bool:
         key = np.round(row * self._pricer.body.scale, 9).tobytes()
         fresh = key not in seen
         seen.add(key)
         return fresh
+
+
+class Search:
+    """Best-first branch and bound over boxes of target posteriors, many boxes at a time."""
+
+    def __init__(self, pricer: Pricer, utility: Separable, alpha: Floats, found: Found) -> None:
+        self._pricer, self._utility, self._alpha, self._found = pricer, utility, alpha, found
+        self._body, self._problem = pricer.body, pricer.problem
+        self._p = pricer.problem.target_prior
+        self._per_mass = np.divide(1.0, self._p, out=np.zeros_like(self._p), where=self._p > 0)
+        self._heap: list[tuple[float, int]] = []
+        self._boxes: dict[int, tuple[Floats, Floats, Floats]] = {}
+        self._ids = 0
+        self._dropped = -np.inf
+
+    def run(self, enough: int, stop: Callable[[], bool]) -> float:
+        """A proven bound on every gain, at most the threshold of `found` unless stopped before."""
+        lower, upper = np.zeros((1, self._body.targets)), self._body.target_top[None, :].copy()
+        self._explore(lower, upper, np.full(1, np.inf))
+        patience, first = PATIENCE, self._pricer.boxes
+        while self._heap and -self._heap[0][0] > self._found.threshold and not stop():
+            spent = self._pricer.boxes - first
+            if not self._found.rows:
+                patience = spent + PATIENCE
+            elif len(self._found.rows) >= enough or spent > 2 * patience:
+                break
+            self._branch()
+        return max([self._found.threshold, self._dropped, *(-entry[0] for entry in self._heap[:1])])
+
+    def _branch(self) -> None:
+        """Cut the most promising boxes in two: the wide intervals whose chord is far from h at the LP point come first.
+
+        The cut halfway between the LP point and the middle of the interval measured best: at the LP point alone one half
+        stays almost as large as the whole, in the middle alone the LP point is not cut off.
+        """
+        bounds, boxes = [], []
+        while self._heap and len(boxes) < BATCH and -self._heap[0][0] > self._found.threshold:
+            negative, key = heapq.heappop(self._heap)
+            bounds.append(-negative)
+            boxes.append(self._boxes.pop(key))
+        lower, upper, posterior = (np.array(part) for part in zip(*boxes, strict=True))
+        misses = self._misses(lower, upper, posterior)
+        closed = misses.max(axis=1) <= TOUCHING
+        posterior[closed] = (lower[closed] + upper[closed]) / 2
+        misses[closed] = self._misses(lower[closed], upper[closed], posterior[closed])
+        done = misses.max(axis=1) <= TOUCHING
+        self._dropped = max(self._dropped, float(np.array(bounds)[done].max(initial=-np.inf)))
+        lower, upper, posterior, misses = lower[~done], upper[~done], posterior[~done], misses[~done]
+        at, lines = (misses * (upper - lower)).argmax(axis=1), np.arange(len(misses))
+        left, right = upper.copy(), lower.copy()
+        middle = (lower[lines, at] + upper[lines, at]) / 2
+        left[lines, at] = right[lines, at] = (posterior[lines, at] + middle) / 2
+        both = np.repeat(np.array(bounds)[~done], 2)
+        self._explore(_interleave(lower, right), _interleave(left, upper), both)
+
+    def _explore(self, lower: Floats, upper: Floats, inherited: Floats) -> None:
+        """Bound boxes, look at their LP points, and put away those that may still hide a better row."""
+        alive = self._body.shrink(lower, upper)
+        lower, upper, inherited = lower[alive], upper[alive], inherited[alive]
+        if not len(lower):
+            return
+        self._pricer.boxes += len(lower)
+        slopes, offsets = self._chords(lower, upper)
+        answer = self._body.maximise(self._problem.prior * slopes[:, self._problem.target] - self._alpha, lower, upper)
+        bounds = np.minimum(answer.bounds + offsets @ self._p, inherited)
+        self._found.consider(answer.rows)
+        threshold = self._found.threshold
+        self._price_out(lower, upper, answer, bounds - threshold)
+        posterior = np.clip(self._p * self._problem.marginals(answer.rows), lower, upper)
+        for i in np.flatnonzero(bounds > threshold):
+            heapq.heappush(self._heap, (-float(bounds[i]), self._ids))
+            self._boxes[self._ids] = lower[i], upper[i], posterior[i]
+            self._ids += 1
+
+    def _chords(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        return self._utility.secants(lower * self._per_mass, upper * self._per_mass)
+
+    def _misses(self, lower: Floats, upper: Floats, posterior: Floats) -> Floats:
+        slopes, offsets = self._chords(lower, upper)
+        h = self._utility.h(posterior * self._per_mass)
+        return np.asarray(slopes * posterior + self._p * (offsets - h))
+
+    def _price_out(self, lower: Floats, upper: Floats, answer: Bounded, slack: Floats) -> None:
+        """Take from the boxes, in place, the part where reduced costs alone bring the bound below the threshold.
+
+        A row whose entry is Δ away from the end of its interval that the reduced cost ρ prefers gains at most bound − |ρ| Δ.
+        """
+        room = np.maximum(slack, 0.0)[:, None]
+        price = answer.rest if self._problem.one_to_one else answer.eta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = room / np.abs(price) + 1e-12
+            up = np.where(price < 0, lower + reach, np.inf)
+            down = np.where(price > 0, upper - reach, -np.inf)
+            if not self._problem.one_to_one:
+                cheapest = np.full(lower.shape, -np.inf)
+                np.maximum.at(cheapest.T, self._problem.target, answer.rest.T)
+                up = np.minimum(up, np.where(cheapest < 0, room / -cheapest + 1e-12, np.inf))
+        np.minimum(upper, np.maximum(up, lower), out=upper)
+        np.maximum(lower, np.minimum(down, upper), out=lower)
+
+
+def _interleave(first: Floats, second: Floats) -> Floats:
+    both = np.empty((2 * len(first), first.shape[1]))
+    both[0::2], both[1::2] = first, second
+    return both

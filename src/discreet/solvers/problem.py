@@ -99,10 +99,10 @@ class Splitting:
         """μ(v) for every row v."""
         return self.utility.values(self.marginals(rows), self.target_prior)
 
-    def gradient(self, row: Floats) -> Floats:
-        """A subgradient of μ at the row v, over the input letters."""
-        slopes = self.utility.gradient(self.marginals(row), self.target_prior)
-        return np.asarray(slopes[self.target] * self.given_target)
+    def gradients(self, rows: Floats) -> Floats:
+        """A subgradient of μ at every row v, over the input letters."""
+        slopes = self.utility.gradient(self.marginals(rows), self.target_prior)
+        return np.asarray(slopes[:, self.target] * self.given_target)
 
 
 @dataclass(frozen=True, eq=False)

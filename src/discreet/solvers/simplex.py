@@ -1,0 +1,239 @@
+"""A small dense simplex method for thousands of similar linear programs a second, compiled by numba.
+
+    maximise cost·x   subject to   r = R x,   lower ≤ (x, r) ≤ upper      (all bounds finite)
+
+The dictionary x_B = D x_N has no constants, and with finite bounds every basis is dual feasible once each nonbasic variable
+sits at the bound its reduced cost prefers. So the dual simplex method starts warm from any basis, whatever changed, and
+*every* iterate carries multipliers y of the rows that give a valid bound. Callers bound by weak duality with these y and
+check every point themselves: an error here can cost tightness, never truth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+OPTIMAL, INFEASIBLE, UNFINISHED = 0, 1, 2
+FEASIBLE = 1e-10
+PIVOT = 1e-8
+FRESH_AFTER = 500
+
+
+class Dictionary:
+    """The rows R and a basis that is kept from one batch of programs to the next."""
+
+    def __init__(self, rows: Floats) -> None:
+        self.rows = np.ascontiguousarray(rows)
+        m, n = rows.shape
+        self._matrix = self.rows.copy()
+        self._basic = np.arange(n, n + m)
+        self._nonbasic = np.arange(n)
+        self._high = np.zeros(n, dtype=np.bool_)
+        self._age = np.zeros(1, dtype=np.int64)
+
+    def maximise(
+        self, costs: Floats, lower: Floats, upper: Floats, row_lower: Floats, row_upper: Floats
+    ) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Points, multipliers and statuses of one program a line of `costs` (bounds likewise, one line each)."""
+        batch = len(costs)
+        m, n = self.rows.shape
+        points, prices = np.zeros((batch, n)), np.zeros((batch, m))
+        statuses = np.zeros(batch, dtype=np.int64)
+        low, high = np.hstack([lower, row_lower]), np.hstack([upper, row_upper])
+        limit = 50 + 5 * (m + n)
+        _batch(
+            self.rows, self._matrix, self._basic, self._nonbasic, self._high, self._age,
+            np.ascontiguousarray(costs), low, high, limit, points, prices, statuses,
+        )  # fmt: skip
+        return points, prices, statuses
+
+
+@njit(cache=True)
+def _batch(rows, D, basic, nonbasic, at_high, age, costs, lows, highs, limit, points, prices, statuses):  # type: ignore[no-untyped-def]
+    for b in range(len(costs)):
+        if age[0] > FRESH_AFTER:
+            _refresh(rows, D, basic, nonbasic)
+            age[0] = 0
+        statuses[b] = _optimise(D, basic, nonbasic, at_high, age, costs[b], lows[b], highs[b], limit, points[b], prices[b])
+
+
+@njit(cache=True)
+def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, limit, point, price):  # type: ignore[no-untyped-def]
+    m, n = D.shape
+    d = np.zeros(n)
+    for k in range(n):
+        if nonbasic[k] < n:
+            d[k] = cost[nonbasic[k]]
+    for i in range(m):
+        if basic[i] < n:
+            c = cost[basic[i]]
+            for k in range(n):
+                d[k] += c * D[i, k]
+    tiny = 1e-12 * (1.0 + np.abs(cost).max())
+    x = np.zeros(n)
+    for k in range(n):
+        if d[k] > tiny:
+            at_high[k] = True
+        elif d[k] < -tiny:
+            at_high[k] = False
+        x[k] = high[nonbasic[k]] if at_high[k] else low[nonbasic[k]]
+    values = D @ x
+    weights = np.ones(m)
+    used = np.zeros(n, dtype=np.bool_)
+    status = UNFINISHED
+    for _ in range(limit):
+        out, best = -1, 0.0
+        for i in range(m):
+            away = max(values[i] - high[basic[i]], low[basic[i]] - values[i])
+            if away > FEASIBLE and away * away > best * weights[i]:
+                out, best = i, away * away / weights[i]
+        if out < 0:
+            status = OPTIMAL
+            break
+        sign = 1.0 if values[out] > high[basic[out]] else -1.0
+        bound = high[basic[out]] if sign > 0 else low[basic[out]]
+        entering = _entering(D[out], d, nonbasic, at_high, low, high, sign * (values[out] - bound), sign, used)
+        if entering < 0:
+            status = INFEASIBLE
+            push = sign * 1e4 / abs(values[out] - bound)
+            for k in range(n):
+                d[k] -= push * D[out, k]
+            if basic[out] >= n:
+                price[basic[out] - n] = push
+            break
+        for k in range(n):
+            if used[k]:
+                now = high[nonbasic[k]] if at_high[k] else low[nonbasic[k]]
+                for i in range(m):
+                    values[i] += D[i, k] * (now - x[k])
+                x[k] = now
+        step = (bound - values[out]) / D[out, entering]
+        weight = weights[out] / (D[out, entering] * D[out, entering])
+        for i in range(m):
+            values[i] += D[i, entering] * step
+            weights[i] = max(weights[i], D[i, entering] * D[i, entering] * weight)
+        weights[out] = max(weight, 1.0)
+        values[out], x[entering] = x[entering] + step, bound
+        _pivot(D, d, out, entering)
+        basic[out], nonbasic[entering] = nonbasic[entering], basic[out]
+        at_high[entering] = sign > 0
+        age[0] += 1
+    values = D @ x
+    for k in range(n):
+        if nonbasic[k] < n:
+            point[nonbasic[k]] = x[k]
+        else:
+            price[nonbasic[k] - n] = d[k]
+    for i in range(m):
+        if basic[i] < n:
+            point[basic[i]] = values[i]
+    return status
+
+
+@njit(cache=True)
+def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used):  # type: ignore[no-untyped-def]
+    """The long-step ratio test: pass breakpoints, flipping their variables, while the dual objective still falls."""
+    n = len(row)
+    used[:] = False
+    left = miss
+    while True:
+        k, least = -1, np.inf
+        for j in range(n):
+            g = sign * row[j]
+            if used[j] or abs(g) < PIVOT or (g > 0) != at_high[j]:
+                continue
+            t = abs(d[j] / g)
+            if t < least - 1e-12 or (t < least + 1e-12 and k >= 0 and abs(g) > abs(row[k])):
+                k, least = j, min(t, least)
+        if k < 0:
+            return -1
+        left -= abs(row[k]) * (high[nonbasic[k]] - low[nonbasic[k]])
+        if left <= 0:
+            return k
+        used[k] = True
+        at_high[k] = not at_high[k]
+
+
+@njit(cache=True)
+def _pivot(D, d, i, k):  # type: ignore[no-untyped-def]
+    m, n = D.shape
+    inverse = 1.0 / D[i, k]
+    pivot = D[i]
+    for j in range(n):
+        pivot[j] = -pivot[j] * inverse
+    pivot[k] = inverse
+    for r in range(m):
+        f = D[r, k]
+        if r != i and f != 0.0:
+            row = D[r]
+            row[k] = 0.0
+            for j in range(n):
+                row[j] += f * pivot[j]
+    f = d[k]
+    d[k] = 0.0
+    for j in range(n):
+        d[j] += f * pivot[j]
+
+
+@njit(cache=True)
+def _refresh(rows, D, basic, nonbasic):  # type: ignore[no-untyped-def]
+    """The dictionary of the same basis, from the original rows: rounding does not pile up."""
+    m, n = rows.shape
+    wanted = np.zeros(n + m, dtype=np.bool_)
+    for i in range(m):
+        wanted[basic[i]] = True
+    D[:, :] = rows
+    for i in range(m):
+        basic[i] = n + i
+    for k in range(n):
+        nonbasic[k] = k
+    unused = np.zeros(n)
+    for k in range(n):
+        if wanted[k]:
+            i, size = -1, PIVOT
+            for r in range(m):
+                if not wanted[basic[r]] and abs(D[r, k]) > size:
+                    i, size = r, abs(D[r, k])
+            if i >= 0:
+                _pivot(D, unused, i, k)
+                basic[i], nonbasic[k] = nonbasic[k], basic[i]
+
+
+@njit(cache=True)
+def shrink(rows, row_lower, row_upper, lower, upper, passes):  # type: ignore[no-untyped-def]
+    """Boxes made smaller, in place, by what each row implies; False where nothing is left."""
+    m, n = rows.shape
+    alive = np.ones(len(lower), dtype=np.bool_)
+    for b in range(len(lower)):
+        low, high = lower[b], upper[b]
+        for _ in range(passes):
+            for i in range(m):
+                least, most = 0.0, 0.0
+                for k in range(n):
+                    a = rows[i, k]
+                    if a > 0:
+                        least += a * low[k]
+                        most += a * high[k]
+                    else:
+                        least += a * high[k]
+                        most += a * low[k]
+                up, down = row_upper[i] - least + 1e-12, most - row_lower[i] + 1e-12
+                if up < 0 or down < 0:
+                    alive[b] = False
+                    break
+                for k in range(n):
+                    a = rows[i, k]
+                    if abs(a) < 1e-9:
+                        continue
+                    was_low, was_high = low[k], high[k]
+                    if a > 0:
+                        high[k] = min(was_high, was_low + up / a)
+                        low[k] = max(was_low, was_high - down / a)
+                    else:
+                        low[k] = max(was_low, was_high + up / a)
+                        high[k] = min(was_high, was_low - down / a)
+            if not alive[b]:
+                break
+    return alive
