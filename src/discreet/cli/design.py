@@ -1,0 +1,160 @@
+"""`discreet design`: from a table to a proven protocol."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.options import Bits, Encoding, Json, Notions, Release, Secret, notion_of
+from discreet.cli.plot import plot
+from discreet.cli.show import as_json, facts, paragraph, stderr, stdout, working
+from discreet.joint import Joint
+from discreet.report.curve import MULTIPLES, Curves, kept, trade_off
+from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, guarantee, names, notion_name
+
+
+def design(
+    data: Annotated[str, typer.Argument(help='A CSV, Parquet or Arrow file, or "-".')],
+    secret: Secret,
+    release: Release,
+    out: Annotated[Path, typer.Option(help="Where to write the protocol.")] = Path("protocol.json"),
+    notion: Annotated[Notions, typer.Option(help="What is promised.")] = Notions.lip,
+    epsilon: Annotated[float, typer.Option(help="How much may be learnt; smaller hides more.")] = 1.0,
+    confidence: Annotated[
+        float, typer.Option(help="For rldp: how sure the guarantee is about the distribution.")
+    ] = 0.95,
+    public: Annotated[str | None, typer.Option(help="Learn the distribution from this public sample instead.")] = None,
+    sees_secret: Annotated[
+        bool, typer.Option(help="Let the mechanism read the secret too (for a data owner).")
+    ] = False,
+    include_secret: Annotated[bool, typer.Option(help="Release the secret together with the rest, sanitised.")] = False,
+    method: Annotated[str, typer.Option(help="How to search.")] = "auto",
+    gap: Annotated[float, typer.Option(help="Stop when proven optimal to within this, in nats.")] = 1e-6,
+    time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds with the best found.")] = None,
+    curve: Annotated[bool, typer.Option(help="Show the trade-off over epsilon.")] = True,
+    encoding: Encoding = None,
+    bits: Bits = False,
+    json: Json = False,
+) -> None:
+    """Find the best mechanism for a table, prove it, and write it to a protocol file."""
+    from discreet.release import joint_of_file
+    from discreet.release.publish import unpublished
+
+    unit = BITS if bits else NATS
+    with working("Counting"):
+        joint = joint_of_file(
+            public or data, secret=secret, release=release, include_secret=include_secret, encoding=encoding
+        )
+    if not json:
+        _show_joint(joint, public)
+    with working("Designing") as tell:
+        found = _designed(
+            joint, notion_of(notion, epsilon, confidence), method, sees_secret, gap, time_limit, tell, unit
+        )
+    protocol = replace(found.protocol, source="public") if public else found.protocol
+    with unpublished(out) as file:
+        file.write(protocol_bytes(protocol))
+        file.publish()
+    curves: Curves = {}
+    if curve:
+        with working("Trade-off") as tell:
+            done = iter(range(1, len(MULTIPLES) + 1))
+            curves = trade_off(
+                protocol, upper_bound=found.upper_bound, step=lambda: tell(f"{next(done)} of {len(MULTIPLES)}")
+            )
+    if json:
+        as_json(summary(found, protocol, str(out), curves))
+        return
+    show_design(found, protocol, unit)
+    if curves:
+        stdout.print(plot(curves, protocol.joint, protocol.notion.epsilon), markup=False)
+        stdout.print()
+    paragraph(f"Written to {out}. Next: discreet sanitise {out} {data} released.csv")
+
+
+def protocol_bytes(protocol: Any) -> bytes:
+    from discreet.protocol.file import encode
+
+    return encode(protocol)
+
+
+def _designed(
+    joint: Joint,
+    notion: Any,
+    method: str,
+    sees_secret: bool,
+    gap: float,
+    time_limit: float | None,
+    tell: Any,
+    unit: Unit,
+) -> Any:
+    from discreet.design import design as search
+
+    def progress(seconds: float, value: float, bound: float) -> None:
+        tell(f"{seconds:.0f} s, kept {unit(value)}, at most {unit(bound)}")
+
+    return search(
+        joint, notion, method=method, sees_secret=sees_secret, gap=gap, time_limit=time_limit, progress=progress
+    )
+
+
+def _show_joint(joint: Joint, public: str | None) -> None:
+    secret, letters = len(joint.secret_letters), len(joint.release_letters)
+    facts(
+        "The data",
+        {
+            "secret": f"{names(joint.secrets)}: {secret} values",
+            "released": f"{names(joint.releases)}: {letters} values",
+            "records": f"{joint.n:,}" if joint.n else "unknown",
+            "distribution": SOURCES["public" if public else "data"],
+        },
+        stderr,
+    )
+
+
+def show_design(found: Any, protocol: Any, unit: Unit) -> None:
+    joint = protocol.joint
+    facts(
+        "The mechanism",
+        {
+            "value kept": f"{unit(found.utility)}, {kept(joint, found.utility):.1%} of what the data tell",
+            "at most possible": f"{unit(found.upper_bound)}, {kept(joint, found.upper_bound):.1%}"
+            + (" (proven)" if found.gap <= 1e-6 else f"; gap {unit(found.gap, 6)}"),
+            "told about the secret": f"{unit(protocol.leakage)} on average",
+            "outputs": str(len(protocol.outputs)),
+            "found by": f"{found.method}, {found.status}, {found.seconds:.1f} s",
+            "promise": f"{notion_name(protocol.notion)} at epsilon {protocol.epsilon:.6g}, proven in exact arithmetic",
+        },
+    )
+    paragraph(guarantee(protocol), style="bold")
+    for caveat in caveats(protocol):
+        stdout.print(f"  - {caveat}", markup=False)
+    stdout.print()
+
+
+def summary(found: Any, protocol: Any, path: str, curves: Curves) -> dict[str, Any]:
+    """The result for machines, in nats."""
+    return {
+        "protocol": path,
+        "sha256": protocol.digest,
+        "notion": type(protocol.notion).__name__,
+        "epsilon": protocol.epsilon,
+        "n": protocol.joint.n,
+        "secrets": len(protocol.joint.secret_letters),
+        "letters": len(protocol.inputs),
+        "outputs": len(protocol.outputs),
+        "source": protocol.source,
+        "utility": found.utility,
+        "upper_bound": found.upper_bound,
+        "gap": found.gap,
+        "entropy": protocol.joint.entropy,
+        "leakage": protocol.leakage,
+        "method": found.method,
+        "status": found.status,
+        "seconds": found.seconds,
+        "guarantee": guarantee(protocol),
+        "curves": {name: [vars(point) for point in points] for name, points in curves.items()},
+    }
