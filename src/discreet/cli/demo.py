@@ -10,7 +10,7 @@ import typer
 from discreet.cli.options import Bits, Json
 from discreet.cli.show import as_json, facts, paragraph, stderr, working
 
-SECRET, RELEASED, KEPT, EPSILON = "occupation", "education", "sex", 0.5
+SECRET, RELEASED, EPSILON = "occupation", "education", 0.5
 
 
 def demo(
@@ -58,7 +58,7 @@ def _design(table: Path, protocol: Path, bits: bool, quiet: bool) -> None:
         file.write(protocol_bytes(found.protocol))
         file.publish()
     if not quiet:
-        paragraph(f"Adult, 32,561 people. Secret: {SECRET}. Released: {RELEASED}. Kept as it is: {KEPT}.")
+        paragraph(f"Adult, 32,561 people. Secret: {SECRET}. Released: {RELEASED}.")
         show_design(found, found.protocol, BITS if bits else NATS)
 
 
@@ -66,7 +66,7 @@ def _release(protocol: Path, table: Path, released: Path) -> None:
     from discreet.release import Job, sanitise_file
 
     with working("Releasing"):
-        outcome = sanitise_file(Job(protocol, str(table), str(released), keep=(KEPT,)))
+        outcome = sanitise_file(Job(protocol, str(table), str(released)))
     paragraph(f"Released {outcome.records:,} records at total epsilon {outcome.epsilon:.6g}.", stderr)
 
 

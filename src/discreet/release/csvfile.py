@@ -146,7 +146,7 @@ class _Utf8(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         data, self._ahead = self._ahead, b""
         while not data:
-            block = self._stream.read(max(size, 1 << 16))
+            block = filled(self._stream, max(size, 1 << 16))
             data = self._utf8(block, final=not block)
             if not block:
                 separator = b"" if (data or self._last)[-1:] in (b"\n", b"\r") else b"\n"

@@ -44,7 +44,7 @@ def _group(*parts: str) -> str:
 
 
 def _probability(*parts: str, name: str = "P") -> str:
-    return _i(name) + _o("(") + "".join(parts) + _o(")")
+    return _group(_i(name), _o("("), *parts, _o(")"))
 
 
 def _given(left: str, right: str) -> str:

@@ -41,9 +41,18 @@ def heat_map(protocol: Protocol) -> tuple[str, str]:
         for j, given in enumerate(inputs):
             x = LEFT + (j + 0.5) * width + 3
             parts.append(label(x, top - 6, shortened(given, 20), style="small", turn=-55))
-    told = f"{len(rows)} outputs by {len(letters)} original values; the darker, the likelier."
     total = top + len(rows) * height + 4
-    return svg(WIDTH, total, parts, "The mechanism as a heat map", told), _left_out(protocol, rows, letters)
+    parts += _legend(total + 12)
+    told = f"{len(rows)} outputs by {len(letters)} original values; the darker, the likelier."
+    return svg(WIDTH, total + 40, parts, "The mechanism as a heat map", told), _left_out(protocol, rows, letters)
+
+
+def _legend(y: float) -> list[str]:
+    parts = [label(LEFT - 8, y + 10, "probability", anchor="end", style="quiet small")]
+    for i, value in enumerate((0.0, 0.05, 0.2, 0.5, 1.0)):
+        parts.append(box(LEFT + i * 44, y, 42, 12, _shade(value)))
+        parts.append(label(LEFT + i * 44 + 21, y + 24, f"{value:.0%}", anchor="middle", style="quiet small"))
+    return parts
 
 
 def _chosen(protocol: Protocol) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

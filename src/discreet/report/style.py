@@ -45,7 +45,7 @@ tbody th {{ font-weight: 400; }}
 .number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
 li {{ margin: .3rem 0; }}
 math {{ font-size: 1.08em; }}
-.formula {{ margin: .9rem 0; padding: .2rem 0 .2rem 1rem; border-left: 2px solid var(--line); overflow-x: auto; }}
+.formula {{ margin: .7rem 0 1.2rem; padding: .5rem 1rem; background: var(--tint); overflow-x: auto; }}
 code {{ font: .85em ui-monospace, "DejaVu Sans Mono", monospace; word-break: break-all; }}
 footer {{ margin-top: 3.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--quiet);
   font-size: .85rem; }}
@@ -56,5 +56,7 @@ footer {{ margin-top: 3.5rem; padding-top: 1rem; border-top: 1px solid var(--lin
   h1 {{ font-size: 21pt; }} h2 {{ font-size: 14pt; margin-top: 7mm; break-after: avoid; }}
   figure, tr, .promise, .tiles, .formula {{ break-inside: avoid; }}
   thead {{ display: table-header-group; }}
+  table {{ font-size: 9pt; margin: 2mm 0; }} th, td {{ padding: .9mm 2.5mm .9mm 0; }}
+  p {{ break-inside: avoid; }} section > p {{ break-after: avoid; }} .formula {{ overflow: visible; padding: 1.5mm 3mm; }}
 }}
 """
