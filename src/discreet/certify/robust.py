@@ -29,7 +29,7 @@ from discreet.uncertainty.worst import worst_excess
 Indices = NDArray[np.intp]
 Floats = NDArray[np.float64]
 CHUNK = 20_000
-PIECES, FINEST, MOST_PIECES = 16, 14, 100_000
+PIECES, FINEST = 16, 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,9 @@ def _tangent(sides: Sides, price: int, spent: Integers) -> Integers:
 
 
 def _in_pieces(rows: Rows, exact: ExactBall, price: int, pairs: Pairs, y: Indices) -> Integers:
-    """Below order 1/2: the largest bound over pieces of [0, κ], each halved until it is proven or too fine."""
+    """Below order 1/2: the largest bound over pieces of [0, κ], each halved until it is proven or too fine.
+
+    Bounds get better with the square of a piece, so failures that multiply are not worth following."""
     worst = np.full(len(y), -1, dtype=object)
     cuts = integers(np.sin(np.linspace(0, np.pi / 2, PIECES + 1)) ** 2, BUDGET_BITS) * exact.budget >> BUDGET_BITS
     cuts[-1] = exact.budget
@@ -132,14 +134,13 @@ def _in_pieces(rows: Rows, exact: ExactBall, price: int, pairs: Pairs, y: Indice
         sides = Sides(rows, exact, pairs.take(owner), y[owner], (middle / 2**BUDGET_BITS).astype(float))
         bound = _piece(sides, price, left, right)
         failed = np.flatnonzero(np.asarray(bound > 0, dtype=bool))
-        if depth == FINEST or len(failed) > MOST_PIECES:
+        if depth == FINEST or len(failed) > PIECES * len(y):
             for i in failed:
                 worst[owner[i]] = max(worst[owner[i]], bound[i])
-        if depth == FINEST or len(failed) == 0 or len(failed) > MOST_PIECES:
-            return worst
+            break
         left, right = np.r_[left[failed], middle[failed]], np.r_[middle[failed], right[failed]]
         owner = np.r_[owner[failed], owner[failed]]
-    raise AssertionError("unreachable")
+    return worst
 
 
 def _piece(sides: Sides, price: int, left: Integers, right: Integers) -> Integers:
