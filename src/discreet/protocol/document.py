@@ -83,6 +83,8 @@ def _decode_joint(given: Any) -> tuple[Joint, Any]:
         raise _wrong("joint", "either counts or probabilities must be given")
     if given["counts"] is None:
         cells = [_number(p, "probabilities") for p in _list(given["probabilities"], "probabilities")]
+        if not all(0 <= p <= 1 for p in cells):
+            raise _wrong("probabilities", "a number outside 0 … 1")
         table = _shaped(np.array(cells), shape)
         return Joint(table, secrets, releases, n=n, include_secret=included, sees_secret=seen), given["source"]
     counts = np.array([_integer(k, "counts", SAFE) for k in _list(given["counts"], "counts")], dtype=np.int64)
