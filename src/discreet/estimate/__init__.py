@@ -1,0 +1,24 @@
+"""The analyst's side: what a release says about the data, with honest errors."""
+
+from discreet.estimate.compare import Difference, difference
+from discreet.estimate.facade import estimate, estimate_by
+from discreet.estimate.independence import Independence, independence
+from discreet.estimate.planning import Plan, plan, smallest_epsilon
+from discreet.estimate.result import Estimate, Quantity
+from discreet.estimate.weights import posterior, weighted
+
+__all__ = [
+    "Difference",
+    "Estimate",
+    "Independence",
+    "Plan",
+    "Quantity",
+    "difference",
+    "estimate",
+    "estimate_by",
+    "independence",
+    "plan",
+    "posterior",
+    "smallest_epsilon",
+    "weighted",
+]

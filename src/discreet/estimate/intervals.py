@@ -1,0 +1,189 @@
+"""Confidence limits for a linear combination θ = w·p from the linear statistic T = Σ_i l(y_i) / n, with l Q = w.
+
+A value θ is inside the interval when T is not in a tail of its law under θ. That law depends on all of p. It is taken
+under the fitted p̂ tilted to the hypothesis, p ∝ p̂ e^{s w} with w·p = θ: for one letter x it gives the letter
+probability θ and leaves the proportions of the others alone. T is a sum of independent scores, so its tail comes from
+the saddlepoint formula of Lugannani and Rice in Barndorff-Nielsen's form
+
+    r* = r + ln(u/r)/r,   r = sign(t) √(2(t T − K(t))),  u = t √K''(t),  K'(t) = T,
+    K(t) = Σ_k n_k ln Σ_y (Q_k p)_y e^{t l_y},
+
+which is compared with the normal quantile. For counts it is close to the mid-p tail, neither of the two half-open ones.
+Where T is the smallest or the largest value that it can have, the tail is exact: half of P(T = that value).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from discreet.estimate.sample import Floats, Sample
+
+UNEVEN = 0.05
+"""Up to this Berry–Esseen ratio Σ E|l − E l|³ / (Σ Var l)^{3/2} the law of T is taken for normal."""
+FLOOR = 1e-12
+FURTHEST_TILT = 1e5
+FURTHEST_SADDLEPOINT = 2e3
+ROUNDS = 60
+BLOCK = 4_000_000
+
+
+def is_uneven(sample: Sample, frequencies: Floats, scores: Floats) -> NDArray[np.bool_]:
+    """Where the normal approximation fails: where few records make most of the variance of T."""
+    probabilities = sample.matrix @ frequencies
+    means = np.add.reduceat(scores * probabilities, sample.starts, axis=1)
+    centred = scores - means[:, sample.wave]
+    mass = probabilities * sample.sizes[sample.wave]
+    second, third = (centred**2) @ mass, (np.abs(centred) ** 3) @ mass
+    return np.asarray(third > UNEVEN * second**1.5)
+
+
+def confidence_limits(sample: Sample, fitted: Floats, scores: Floats, level: float) -> Floats:
+    """Lower and upper limit for every row of scores, within the range that the combination has on the simplex."""
+    z = float(ndtri((1 + level) / 2))
+    limits = np.empty((len(scores), 2))
+    block = max(1, BLOCK // (2 * scores.shape[1]))
+    for start in range(0, len(scores), block):
+        part = slice(start, start + block)
+        twice = np.concatenate([scores[part], scores[part]])
+        targets = np.repeat([z, -z], len(twice) // 2)
+        test = _Test.of(sample, fitted, twice)
+        limits[part] = test.theta(_root(test.signed, targets, test.step)).reshape(2, -1).T
+    return limits
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """The test of every tilt s, for m combinations at once; scores and combinations are scaled to [0, 1]."""
+
+    sample: Sample
+    log_fitted: Floats
+    weights: Floats
+    lowest: Floats
+    width: Floats
+    scores: Floats
+    statistic: Floats
+    at_bottom: NDArray[np.bool_]
+    at_top: NDArray[np.bool_]
+    step: Floats
+
+    @classmethod
+    def of(cls, sample: Sample, fitted: Floats, scores: Floats) -> _Test:
+        weights = scores @ sample.scaled
+        lowest, width = weights.min(axis=1), np.maximum(np.ptp(weights, axis=1), FLOOR)
+        weights = (weights - lowest[:, None]) / width[:, None]
+        spread = np.maximum(np.ptp(scores, axis=1), FLOOR)
+        scores = (scores - scores.min(axis=1)[:, None]) / spread[:, None]
+        seen = sample.counts > 0
+        low = np.minimum.reduceat(scores, sample.starts, axis=1)[:, sample.wave]
+        high = np.maximum.reduceat(scores, sample.starts, axis=1)[:, sample.wave]
+        support = (fitted + FLOOR) / (1 + FLOOR * len(fitted))
+        mean = weights @ support
+        variance = np.maximum((weights - mean[:, None]) ** 2 @ support, FLOOR)
+        noise = np.sqrt(np.diag(sample.covariance(scores, sample.matrix @ support))) * spread / width
+        return cls(
+            sample, np.log(support), weights, lowest, width, scores, scores @ sample.counts,
+            np.all((scores <= low + FLOOR) | ~seen, axis=1), np.all((scores >= high - FLOOR) | ~seen, axis=1),
+            np.clip(noise / variance, 1e-9, 1.0),
+        )  # fmt: skip
+
+    def hypothesis(self, tilt: Floats) -> Floats:
+        """p ∝ p̂ e^{s w}, a row a combination."""
+        exponents = self.log_fitted + tilt[:, None] * self.weights
+        masses = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+        return np.asarray(masses / masses.sum(axis=1, keepdims=True))
+
+    def theta(self, tilt: Floats) -> Floats:
+        """The combination's value at a tilt; the ends of its range at infinite ones."""
+        inside = (self.hypothesis(np.clip(tilt, -FURTHEST_TILT, FURTHEST_TILT)) * self.weights).sum(axis=1)
+        inside = np.where(tilt == -np.inf, 0.0, np.where(tilt == np.inf, 1.0, inside))
+        return np.asarray(self.lowest + self.width * inside)
+
+    def signed(self, tilt: Floats) -> Floats:
+        """r* of the observed T: large where T is larger than the hypothesis explains. Falls as the tilt grows."""
+        probabilities = self.hypothesis(tilt) @ self.sample.matrix.T
+        logs = np.log(np.maximum(probabilities, 1e-300))
+        mean, variance = self._cumulants(logs, np.zeros(len(logs)))[1:]
+        t = self._saddlepoint(logs, (self.statistic - mean) / variance)
+        total, _, curvature = self._cumulants(logs, t)
+        r = np.sign(t) * np.sqrt(2 * np.maximum(t * self.statistic - total, 0))
+        u = t * np.sqrt(curvature)
+        plain = (self.statistic - mean) / np.sqrt(variance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            star = np.where(np.abs(r) > 1e-3, r + np.log(np.maximum(u / r, 1e-300)) / r, plain)
+        star = np.where(self.at_bottom, ndtri(self._all_at(probabilities, np.minimum) / 2), star)
+        return np.where(self.at_top, -ndtri(self._all_at(probabilities, np.maximum) / 2), star)
+
+    def _cumulants(self, logs: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """K(t), K'(t), K''(t)"""
+        sample = self.sample
+        exponents = logs + t[:, None] * self.scores
+        tops = np.maximum.reduceat(exponents, sample.starts, axis=1)
+        masses = np.exp(exponents - tops[:, sample.wave])
+        zeroth = np.add.reduceat(masses, sample.starts, axis=1)
+        first = np.add.reduceat(masses * self.scores, sample.starts, axis=1) / zeroth
+        second = np.add.reduceat(masses * self.scores**2, sample.starts, axis=1) / zeroth
+        variance = np.maximum((second - first**2) @ sample.sizes, 1e-300)
+        return (np.log(zeroth) + tops) @ sample.sizes, first @ sample.sizes, variance
+
+    def _saddlepoint(self, logs: Floats, t: Floats) -> Floats:
+        """t with K'(t) = T, by Newton's method inside a shrinking bracket. At an end of T's range there is none."""
+        ended = self.at_bottom | self.at_top
+        low = np.full(len(t), -FURTHEST_SADDLEPOINT)
+        high = -low
+        t = np.clip(t, low, high)
+        for _ in range(ROUNDS):
+            _, mean, variance = self._cumulants(logs, t)
+            short = self.statistic - mean
+            done = ended | (np.abs(short) <= 1e-6 * np.sqrt(variance))
+            if done.all():
+                break
+            low, high = np.where(short > 0, t, low), np.where(short > 0, high, t)
+            moved = t + np.clip(short / variance, -1 - np.abs(t), 1 + np.abs(t))
+            t = np.where(done, t, np.where((moved > low) & (moved < high), moved, (low + high) / 2))
+        return t
+
+    def _all_at(self, probabilities: Floats, extreme: np.ufunc) -> Floats:
+        """The probability that every record has the extreme score of its wave."""
+        ends = extreme.reduceat(self.scores, self.sample.starts, axis=1)[:, self.sample.wave]
+        inside = np.where(np.abs(self.scores - ends) <= FLOOR, probabilities, 0.0)
+        masses = np.clip(np.add.reduceat(inside, self.sample.starts, axis=1), 1e-300, 1.0)
+        return np.asarray(np.exp(np.log(masses) @ self.sample.sizes))
+
+
+def _root(function: Callable[[Floats], Floats], target: Floats, step: Floats) -> Floats:
+    """Where a falling function meets the target, for many at once: a growing bracket from 0, then Illinois' method.
+
+    −∞ where it is below the target everywhere, +∞ where it is above.
+    """
+    here = np.zeros(len(step))
+    value = function(here) - target
+    towards = np.where(value > 0, 1.0, -1.0)
+    there, other = here.copy(), value.copy()
+    while ((open_ := (other * towards > 0)) & (np.abs(there) < FURTHEST_TILT)).any():
+        here, value = np.where(open_, there, here), np.where(open_, other, value)
+        there = np.where(
+            open_, np.clip(towards * 2 * np.maximum(np.abs(there), step), -FURTHEST_TILT, FURTHEST_TILT), there
+        )
+        other = np.where(open_, function(there) - target, other)
+    bracketed = ~open_
+    kept = np.zeros(len(step))
+    for _ in range(ROUNDS):
+        if (~bracketed | (np.abs(there - here) <= 1e-7 * np.maximum(np.abs(there), step))).all():
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = there - other * (there - here) / (other - value)
+        lower, upper = np.minimum(here, there), np.maximum(here, there)
+        middle = np.where(np.isfinite(middle) & (middle > lower) & (middle < upper), middle, (here + there) / 2)
+        found = function(middle) - target
+        crossed = found * other < 0
+        here, value = np.where(crossed, there, here), np.where(crossed, other, np.where(kept > 0, value / 2, value))
+        kept = np.where(crossed, 0, 1)
+        there, other = middle, found
+        if (~bracketed | (np.abs(other) <= 1e-4)).all():
+            break
+    return np.where(bracketed, there, np.where(towards > 0, np.inf, -np.inf))

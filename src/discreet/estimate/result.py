@@ -1,0 +1,214 @@
+"""The result of an estimation: frequencies of letters, and quantities made of them, with honest errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.alphabet import Attribute, letters_of
+from discreet.estimate.functionals import Analysis, Functionals
+from discreet.estimate.identify import determined_combinations
+from discreet.estimate.linear import on_simplex
+from discreet.estimate.model import marginal_rows
+from discreet.estimate.sample import Floats
+from discreet.exceptions import AlphabetError, ParameterError
+from discreet.naming import label
+
+Placement = Literal["raw", "clip", "simplex"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """A combination of frequencies: a mean, a share, a contrast."""
+
+    functional: Functionals
+
+    @property
+    def value(self) -> float:
+        return float(self.functional.values[0])
+
+    @property
+    def standard_error(self) -> float:
+        return float(self.functional.standard_errors[0])
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest value that the release allows, where it does not determine it."""
+        low, high = self.functional.bounds[0]
+        return float(low), float(high)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        low, high = self.functional.limits(level)[0]
+        return float(np.fmin(low, self.value)), float(np.fmax(high, self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Frequencies of the letters of some attributes, in C order, about the population that the records come from.
+
+    Entries are not numbers where the release does not determine them; `bounds` and `interval` are numbers everywhere.
+    Standard errors and covariance are those of the raw estimate, also where it was clipped or projected.
+    """
+
+    analysis: Analysis
+    attributes: tuple[Attribute, ...]
+    names: tuple[str, ...]
+    on: Placement = "raw"
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.on not in ("raw", "clip", "simplex"):
+            raise ParameterError("an unknown placement", where="on", remedy="Use 'raw', 'clip' or 'simplex'.")
+
+    @property
+    def n(self) -> int:
+        return self.analysis.sample.n
+
+    @cached_property
+    def shown(self) -> tuple[Attribute, ...]:
+        """The attributes of this estimate's letters."""
+        known = {attribute.name: attribute for attribute in self.attributes}
+        return tuple(known[name] for name in self.names)
+
+    @cached_property
+    def letters(self) -> tuple[Hashable, ...]:
+        return letters_of(self.shown)
+
+    @cached_property
+    def functionals(self) -> Functionals:
+        return Functionals(self.analysis, marginal_rows(self.attributes, self.names))
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        raw = self.functionals.values
+        if self.on == "raw" or (self.on == "simplex" and not self.determined.all()):
+            return raw
+        return np.clip(raw, 0, 1) if self.on == "clip" else on_simplex(raw)
+
+    @property
+    def standard_errors(self) -> Floats:
+        return self.functionals.standard_errors
+
+    @property
+    def covariance(self) -> Floats:
+        return self.functionals.covariance
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Which frequencies the release determines."""
+        return self.functionals.determined
+
+    @property
+    def bounds(self) -> Floats:
+        """Smallest and largest frequencies that make the same outputs; the estimate itself where it is determined."""
+        return self.functionals.bounds
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Confidence limits, letters × 2. They contain the estimate; clipped ones stay inside [0, 1]."""
+        limits = self.functionals.limits(level)
+        if self.on != "raw":
+            limits = np.clip(limits, 0, 1)
+        low, high = np.fmin(limits[:, 0], self.frequencies), np.fmax(limits[:, 1], self.frequencies)
+        return np.column_stack([low, high])
+
+    # ---- other views ------------------------------------------------------------------------------------------
+
+    def attribute(self, name: str) -> Estimate:
+        """The distribution of one attribute."""
+        return self.table([name])
+
+    def table(self, names: Sequence[str]) -> Estimate:
+        """The cross-table of some attributes; `cells` has an axis for each."""
+        marginal_rows(self.attributes, names)
+        return Estimate(self.analysis, self.attributes, tuple(names), self.on, self.remarks)
+
+    @property
+    def cells(self) -> Floats:
+        return self.frequencies.reshape([len(attribute) for attribute in self.shown])
+
+    # ---- quantities -------------------------------------------------------------------------------------------
+
+    def combination(self, weights: ArrayLike) -> Quantity:
+        """Σ_x weights[x] · frequency[x]"""
+        given = np.asarray(weights, dtype=float)
+        if given.shape != (len(self.letters),) or not np.isfinite(given).all():
+            raise ParameterError(
+                f"not {len(self.letters)} weights", where="combination", remedy="Give a number a letter."
+            )
+        return Quantity(Functionals(self.analysis, given[None] @ self.functionals.rows))
+
+    def mean(self, values: Mapping[Hashable, float] | Callable[[Hashable], float] | None = None) -> Quantity:
+        """The mean of a number a letter; the letters themselves where they are numbers."""
+        if values is None:
+            numbers = [x if isinstance(x, int | float) else None for x in self.letters]
+        elif isinstance(values, Mapping):
+            numbers = [values.get(x) for x in self.letters]
+        else:
+            numbers = [values(x) for x in self.letters]
+        if any(number is None for number in numbers):
+            raise AlphabetError("a letter without a number", where="mean", remedy="Give one for every letter.")
+        return self.combination(np.array(numbers, dtype=float))
+
+    # ---- what it is worth -------------------------------------------------------------------------------------
+
+    @cached_property
+    def effective_sample_size(self) -> float:
+        """The clean records that would give the same total variance: Σ p(1 − p) / Σ Var(p̂)."""
+        if not self.determined.all():
+            return 0.0
+        p = on_simplex(self.functionals.values)
+        return float((p * (1 - p)).sum() / np.trace(self.covariance))
+
+    @property
+    def design_effect(self) -> float:
+        """How many released records are worth one clean record."""
+        return self.n / self.effective_sample_size if self.effective_sample_size else np.inf
+
+    @cached_property
+    def combinations(self) -> tuple[tuple[str, Quantity], ...]:
+        """What the release does determine, in words, each with its estimate."""
+        labels = [label(letter) for letter in self.letters]
+        found = determined_combinations(self.analysis.sample.scaled, self.functionals.rows)
+        return tuple((_words(row, labels), self.combination(row)) for row in found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of these numbers must know."""
+        labels = np.array([label(letter) for letter in self.letters], dtype=object)
+        notes = list(self.remarks)
+        if not self.determined.all():
+            notes.append(
+                f"Not determined by the release: {_listed(labels[~self.determined])}. Their intervals hold every value "
+                "that the release allows; see `bounds`, and `combinations` for what is determined."
+            )
+            if self.on == "simplex":
+                notes.append("Not projected to the simplex, since not all letters are determined.")
+        if (switched := self.functionals.switched).any():
+            notes.append(
+                f"The normal approximation fails for {_listed(labels[switched])}: their intervals invert a test "
+                "(saddlepoint tail of the linear estimate)."
+            )
+        if self.analysis.pseudo_records:
+            notes.append(
+                f"Regularised by {self.analysis.pseudo_records:g} records distributed as the prior; "
+                "errors and intervals are those of the unregularised estimate."
+            )
+        return tuple(notes)
+
+
+def _words(row: Floats, labels: Sequence[str]) -> str:
+    terms = []
+    for weight, name in zip(row, labels, strict=True):
+        if abs(weight) > 1e-8:
+            sign = "− " if weight < 0 else "+ "
+            terms.append(sign + (name if abs(abs(weight) - 1) < 1e-8 else f"{abs(weight):.4g}·{name}"))
+    return " ".join(terms).removeprefix("+ ")
+
+
+def _listed(labels: NDArray[np.object_]) -> str:
+    return f"{len(labels)} letters" if len(labels) > 8 else ", ".join(str(name) for name in labels)

@@ -1,0 +1,67 @@
+"""P(x | y): how likely each letter is for a released record, as weights for learners such as scikit-learn's.
+
+A learner that takes weighted examples is given every record once a letter, with weight P(x | y). Where a public column
+c matters (the class that is to be predicted), the letters' frequencies are estimated in each of its groups, so that the
+weights are P(x | y, c) ∝ Q[y, x] P(x | c): with the overall P(x) they would wash out what x tells about c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.channel import Channel
+from discreet.estimate.counting import outputs_and_groups, outputs_of
+from discreet.estimate.linear import on_simplex
+from discreet.estimate.model import Assumption, Model, marginal_rows, model_of
+from discreet.estimate.result import Estimate
+from discreet.estimate.sample import Floats
+from discreet.exceptions import AlphabetError, ParameterError
+from discreet.protocol import Protocol
+
+
+def posterior(protocol: Protocol | Channel, estimate: Estimate, *, assume: Assumption | None = None) -> Floats:
+    """P(x | y), a row an output of the protocol, a column a letter of the estimate; rows add up to one."""
+    return _posterior(model_of(protocol, assume), estimate)
+
+
+def weighted(
+    released: Any,
+    protocol: Protocol | Channel,
+    estimates: Estimate | Mapping[Hashable, Estimate],
+    *,
+    by: str | None = None,
+    assume: Assumption | None = None,
+    column: str | None = None,
+) -> Floats:
+    """P(x | y) for every record of a release, or P(x | y, c) with the estimates of `estimate_by` and its column."""
+    model = model_of(protocol, assume, column)
+    if isinstance(estimates, Estimate):
+        return _posterior(model, estimates)[outputs_of(released, model)]
+    if by is None:
+        raise ParameterError("estimates of groups need their column", where="by", remedy="Name the public column.")
+    outputs, groups = outputs_and_groups(released, model, by)
+    if missing := {*groups} - {*estimates}:
+        raise AlphabetError(f"{len(missing)} groups without an estimate", where=by, remedy="Use estimate_by.")
+    names = list(estimates)
+    tables = np.stack([_posterior(model, estimates[name]) for name in names])
+    return np.asarray(tables[[names.index(group) for group in groups], outputs])
+
+
+def _posterior(model: Model, estimate: Estimate) -> Floats:
+    whole = estimate.table([attribute.name for attribute in model.attributes])
+    frequencies = _distribution(whole)
+    masses = model.matrix * frequencies
+    rows = marginal_rows(model.attributes, model.asked)
+    summed = masses @ rows.T
+    totals = summed.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(totals > 0, summed / np.where(totals > 0, totals, 1), rows @ frequencies))
+
+
+def _distribution(estimate: Estimate) -> Floats:
+    """The estimate as a distribution; the most likely one where not all of it is determined."""
+    if estimate.determined.all():
+        return on_simplex(estimate.functionals.values)
+    return np.asarray(estimate.functionals.rows @ estimate.analysis.fit.frequencies)
