@@ -1,0 +1,73 @@
+"""`discreet papers`: every figure, table and example of the papers, computed again and compared with the print."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+app = typer.Typer(no_args_is_help=True, help="Every figure, table and example of the papers, at one command.")
+console = Console()
+
+
+@app.command("list")
+def list_items(as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False) -> None:
+    """What there is to run."""
+    from discreet.papers import ITEMS, PAPERS
+
+    if as_json:
+        typer.echo(json.dumps([{"name": item.name, "title": item.title} for item in ITEMS], ensure_ascii=False))
+        return
+    for paper, title in PAPERS.items():
+        table = Table(title=f"[bold]{paper}[/bold]  {title}", title_justify="left", box=None, show_header=False)
+        for item in ITEMS:
+            if item.paper == paper:
+                table.add_row(f"  {item.name}", item.title)
+        console.print(table)
+    console.print("\nRun one with: discreet papers run funnel-2/figure-5 --quick")
+
+
+@app.command()
+def run(
+    names: Annotated[list[str], typer.Argument(help="An item, a paper, or all: see `discreet papers list`.")],
+    quick: Annotated[bool, typer.Option(help="Few draws and few points: seconds instead of minutes.")] = False,
+    out: Annotated[Path, typer.Option(help="Where the plots and numbers go.")] = Path("papers"),
+    jobs: Annotated[int, typer.Option(help="Processes; 0 for one a core.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Compute, draw, write the numbers, and say how they compare with the paper."""
+    from discreet.papers import Effort, find, write
+    from discreet.papers.expected import compare
+    from discreet.papers.write import as_json as record
+    from discreet.papers.write import paragraph
+
+    items = list(dict.fromkeys(item for name in names for item in find(name)))
+    records = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for item in items:
+            task = progress.add_task(item.name, total=1.0)
+            started = time.perf_counter()
+            effort = Effort(quick, jobs or os.cpu_count() or 1, partial(_advance, progress, task))
+            outcome = item.make(effort)
+            written = write(item, outcome, out, quick=quick)
+            progress.update(task, completed=1.0)
+            compared = compare(item.name, outcome)
+            records.append(record(item, outcome, compared, quick) | {"seconds": time.perf_counter() - started})
+            if not as_json:
+                progress.console.print(paragraph(item, outcome, compared, quick=quick), highlight=False)
+                progress.console.print(f"[dim]{', '.join(str(path) for path in written)}[/dim]\n", highlight=False)
+    if as_json:
+        typer.echo(json.dumps(records, ensure_ascii=False))
+
+
+def _advance(progress: Progress, task: TaskID, share: float) -> None:
+    progress.update(task, completed=share)

@@ -1,0 +1,88 @@
+"""What the papers print, and whether it came out here.
+
+`expected/<paper>.toml` holds one entry a number: its `name` among the values of an item, the number as `printed`, and
+`where`. A mean over random draws also has the number of `draws` behind the printed one and the `spread` of a single
+draw; both means then differ by chance, and the tolerance is three standard errors of their difference. Half a unit of
+the last printed digit is always allowed. `between` stands for a range that a figure shows.
+
+An entry with an `erratum` is a printed number that does not come out. It says why, and holds the number that does
+(`here`): the same test that asks for agreement elsewhere asks for this disagreement here.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from discreet.papers.model import Measured, Outcome
+
+SIGMAS = 3.0
+
+
+@dataclass(frozen=True)
+class Printed:
+    name: str
+    where: str
+    printed: str = ""
+    between: tuple[float, float] | None = None
+    draws: int = 1
+    spread: float = 0.0
+    here: str = ""
+    erratum: str = ""
+
+    def tolerance(self, draws: int) -> float:
+        """For a mean over this many draws against the printed one."""
+        return SIGMAS * self.spread * math.sqrt(1 / self.draws + 1 / max(draws, 1)) + half_unit(self.printed)
+
+    def agrees(self, measured: Measured) -> bool:
+        """Whether the printed number came out."""
+        if self.between is not None:
+            return self.between[0] <= measured.value <= self.between[1]
+        return abs(measured.value - float(self.printed)) <= self.tolerance(measured.draws)
+
+    def holds(self, measured: Measured) -> bool:
+        """Whether the measurement is as this entry says: the printed number, or for an erratum not that but `here`."""
+        if not self.erratum:
+            return self.agrees(measured)
+        chance = SIGMAS * self.spread / math.sqrt(max(measured.draws, 1))
+        return not self.agrees(measured) and abs(measured.value - float(self.here)) <= chance + half_unit(self.here)
+
+    def sentence(self, measured: Measured) -> str:
+        """One line for people."""
+        if self.between is not None:
+            verdict = "as shown" if self.agrees(measured) else "outside what is shown"
+            shown = f"{self.between[0]:g} to {self.between[1]:g}"
+            return f"{self.name}: the paper shows {shown}, here {measured.value:.4g}, {verdict}"
+        difference = measured.value - float(self.printed)
+        verdict = "met" if self.agrees(measured) else f"not met ({self.erratum or 'no reason known'})"
+        digits = max(len(self.printed.partition(".")[2]), 3)
+        here, change = f"{measured.value:.{digits}f}", f"{difference:+.{digits}f}"
+        allowed = f"tolerance {self.tolerance(measured.draws):.2g}"
+        return f"{self.name}: printed {self.printed}, here {here} ({change}, {allowed}), {verdict}"
+
+
+@cache
+def printed_numbers(paper: str) -> dict[str, tuple[Printed, ...]]:
+    """The entries of a paper by item."""
+    text = files("discreet.papers").joinpath("expected", f"{paper}.toml").read_text(encoding="utf-8")
+    items = tomllib.loads(text)["items"]
+    return {part: tuple(_entry(fields) for fields in entries) for part, entries in items.items()}
+
+
+def compare(name: str, outcome: Outcome) -> list[tuple[Printed, Measured]]:
+    """Every printed number of an item beside the one that came out."""
+    paper, part = name.split("/")
+    return [(entry, outcome.values[entry.name]) for entry in printed_numbers(paper).get(part, ())]
+
+
+def half_unit(number: str) -> float:
+    """Half a unit of the last digit, with room for the number itself being a float."""
+    return 0.5000001 * 10.0 ** -len(number.partition(".")[2]) if number else 0.0
+
+
+def _entry(fields: dict[str, Any]) -> Printed:
+    return Printed(**{**fields, "between": tuple(fields["between"]) if "between" in fields else None})

@@ -1,0 +1,146 @@
+"""What a figure, table or example of a paper turns into: numbers, and panels to draw them in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Role = Literal["paper", "new", "reference"]  # drawn in the paper; drawn by discreet only; a line to compare with
+Argument = TypeVar("Argument")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number that came out here: a mean over `draws` random distributions with the spread (sd) of a single one.
+
+    One draw and no spread: nothing random went into it.
+    """
+
+    value: float
+    spread: float = 0.0
+    draws: int = 1
+
+    @classmethod
+    def mean(cls, samples: ArrayLike) -> Measured:
+        values = np.asarray(samples, dtype=float)
+        return cls(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values))
+
+    @property
+    def standard_error(self) -> float:
+        return self.spread / math.sqrt(self.draws)
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A line or a cloud of points, with `low` and `high` as bars or as a shaded band."""
+
+    label: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    role: Role = "paper"
+    shape: Literal["line", "points"] = "line"
+    spread: Literal["bars", "band"] = "bars"
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Minimum, quartiles and maximum of some samples."""
+
+    label: str
+    samples: Floats
+    role: Role = "paper"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes."""
+
+    title: str
+    x: str
+    y: str
+    marks: tuple[Series | Box, ...]
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The numbers by name, the panels, and in words what the paper shows and what came out here."""
+
+    values: Mapping[str, Measured]
+    panels: tuple[Panel, ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work to put in: the number of draws and of points on an axis, seconds for a search, processes.
+
+    `advance` is told the share of the present item that is done.
+    """
+
+    quick: bool = False
+    jobs: int = 1
+    advance: Callable[[float], None] = field(default=lambda share: None, repr=False)
+
+    def draws(self, full: int, quick: int = 10) -> int:
+        return min(quick, full) if self.quick else full
+
+    def grid(self, points: Sequence[float]) -> Floats:
+        """All points, or in a hurry every third, always with the last."""
+        kept = points[::-3][::-1] if self.quick else points
+        return np.array(kept, dtype=float)
+
+    def map(self, work: Callable[[Argument], Answer], arguments: Iterable[Argument]) -> list[Answer]:
+        """work(argument) for every argument, in order, on all processes, telling `advance` how far it is."""
+        todo = list(arguments)
+        if self.jobs <= 1 or len(todo) < 2:
+            return self._collected(map(work, todo), len(todo))
+        with ProcessPoolExecutor(self.jobs) as pool:
+            return self._collected(pool.map(work, todo), len(todo))
+
+    def _collected(self, answers: Iterable[Answer], total: int) -> list[Answer]:
+        done = []
+        for answer in answers:
+            done.append(answer)
+            self.advance(len(done) / total)
+        return done
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure, table or example. `name` is what people type: "funnel-2/figure-5"."""
+
+    name: str
+    title: str
+    make: Callable[[Effort], Outcome] = field(repr=False)
+
+    @property
+    def paper(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def part(self) -> str:
+        return self.name.split("/")[1]
+
+
+def place(grid: Floats, value: float) -> int:
+    """Where a value stands on a grid that must contain it."""
+    return int(np.flatnonzero(np.isclose(grid, value))[0])
+
+
+def mean_curve(label: str, x: Floats, samples: ArrayLike, role: Role = "paper") -> Series:
+    """Means over the draws (rows) with one standard deviation of a draw to either side."""
+    values = np.asarray(samples, dtype=float)
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    return Series(label, x, mean, mean - spread, mean + spread, role)

@@ -1,0 +1,108 @@
+"""An outcome on disk: a plot, its numbers as CSV and JSON, and a paragraph that compares it with the paper."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.papers.expected import Printed, compare
+from discreet.papers.model import Box, Item, Measured, Outcome, Panel, Series
+from discreet.papers.plot import draw
+
+COLUMNS = ("panel", "label", "x", "y", "low", "high")
+
+
+def write(item: Item, outcome: Outcome, folder: Path, *, quick: bool) -> list[Path]:
+    """Everything about one item into folder/paper/part.*"""
+    stem = folder / item.paper / item.part
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    compared = compare(item.name, outcome)
+    panels = outcome.panels or (printed_against_here(compared),)
+    written = draw(f"{item.name}: {item.title}", panels, stem)
+    table, record, words = (stem.with_suffix(suffix) for suffix in (".csv", ".json", ".md"))
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows(rows(panels))
+    record.write_text(json.dumps(as_json(item, outcome, compared, quick), indent=1, ensure_ascii=False) + "\n")
+    words.write_text(paragraph(item, outcome, compared, quick=quick) + "\n", encoding="utf-8")
+    return [*written, table, record, words]
+
+
+def paragraph(item: Item, outcome: Outcome, compared: list[tuple[Printed, Measured]], *, quick: bool) -> str:
+    """One paragraph: what came out, in words, then every printed number beside the one found here."""
+    met = sum(entry.agrees(measured) for entry, measured in compared)
+    total = f"{met} of the {len(compared)} numbers compared are met. " if compared else ""
+    listed = "; ".join(entry.sentence(measured) for entry, measured in compared)
+    hurry = " (A quick run with few draws.)" if quick else ""
+    return f"**{item.name}** ({item.title}). {outcome.words} {total}{listed}{'.' if listed else ''}{hurry}".strip()
+
+
+def rows(panels: tuple[Panel, ...]) -> Iterator[tuple[Any, ...]]:
+    """Every point that is drawn, one a row."""
+    for panel in panels:
+        for mark in panel.marks:
+            if isinstance(mark, Box):
+                low, first, middle, third, high = np.quantile(mark.samples, [0, 0.25, 0.5, 0.75, 1])
+                yield from (
+                    (panel.title, mark.label, q, v, "", "") for q, v in _quartiles(low, first, middle, third, high)
+                )
+                continue
+            low_, high_ = (np.full(len(mark.x), math.nan) if side is None else side for side in (mark.low, mark.high))
+            for x, y, low, high in zip(mark.x, mark.y, low_, high_, strict=True):
+                yield (panel.title, mark.label, _number(x), _number(y), _number(low), _number(high))
+
+
+def as_json(item: Item, outcome: Outcome, compared: list[tuple[Printed, Measured]], quick: bool) -> dict[str, Any]:
+    return {
+        "item": item.name,
+        "title": item.title,
+        "quick": quick,
+        "values": {
+            name: {"value": _safe(m.value), "spread": _safe(m.spread), "draws": m.draws}
+            for name, m in outcome.values.items()
+        },
+        "printed": [
+            {
+                "name": entry.name,
+                "where": entry.where,
+                "printed": entry.printed or list(entry.between or ()),
+                "here": _safe(measured.value),
+                "met": entry.agrees(measured),
+                "erratum": entry.erratum,
+            }
+            for entry, measured in compared
+        ],
+    }
+
+
+def printed_against_here(compared: list[tuple[Printed, Measured]]) -> Panel:
+    """For tables and examples: the numbers of the paper and ours, one place a number."""
+    numbers = [(float(entry.printed), measured.value) for entry, measured in compared if entry.printed]
+    places = np.arange(len(numbers), dtype=float)
+    printed, here = np.array(numbers).reshape(-1, 2).T
+    marks = (
+        Series("printed", places, printed, shape="points"),
+        Series("here", places, here, role="new", shape="points"),
+    )
+    return Panel("every number that is printed", "number, in the order of expected.toml", "value", marks)
+
+
+def _quartiles(*values: float) -> Iterator[tuple[str, str]]:
+    for name, value in zip(("minimum", "25 %", "median", "75 %", "maximum"), values, strict=True):
+        yield name, _number(value)
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.8g}"
+
+
+def _safe(value: float) -> float | str:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else str(value)
