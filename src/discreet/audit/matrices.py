@@ -46,17 +46,25 @@ def _cells(path: Path) -> list[list[str]]:
         if path.stat().st_size > LARGEST_FILE:
             raise TableError("a matrix file above 256 MiB", remedy="Audit a smaller matrix, or load it with numpy.")
         text = path.read_text(encoding="utf-8-sig")
-        dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t ")
-        rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), dialect) if any(row)]
+        reader = csv.reader(text.splitlines(), delimiter=_separator(text), skipinitialspace=True)
+        rows = [[cell.strip() for cell in row] for row in reader if any(row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TableError("the matrix cannot be read", where=type(error).__name__, remedy="Give a UTF-8 CSV.") from error
     widths = {len(row) for row in rows}
     if len(widths) == 2 and len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):
         rows[0] = ["", *rows[0]]
         widths = {len(row) for row in rows}
+    if not rows:
+        raise TableError("no numbers", remedy="Give a matrix of probabilities.")
     if len(widths) != 1:
         raise TableError("rows of different lengths", remedy="Give one cell for every input and output.")
     return rows
+
+
+def _separator(text: str) -> str:
+    """Tab, semicolon, comma or space: the first of them that the last line, which is numbers, contains."""
+    last = text.rstrip().rpartition("\n")[2]
+    return next((mark for mark in "\t;, " if mark in last), ",")
 
 
 def _named(cells: list[list[str]]) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
@@ -68,7 +76,7 @@ def _named(cells: list[list[str]]) -> tuple[NDArray[np.float64], tuple[str, ...]
     named = not all(_is_number(row[0]) for row in body) or (header and cells[0][0] == "")
     start = 1 if named else 0
     try:
-        numbers = np.array([[float(cell) for cell in row[start:]] for row in body])
+        numbers = np.array([[_number(cell) for cell in row[start:]] for row in body])
     except ValueError as error:
         raise TableError("a cell that is not a number", remedy="Only the first row and column may be names.") from error
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0).any():
@@ -77,9 +85,14 @@ def _named(cells: list[list[str]]) -> tuple[NDArray[np.float64], tuple[str, ...]
     return numbers, tuple(rows), tuple(cells[0][start:]) if header else ()
 
 
+def _number(cell: str) -> float:
+    """With a decimal point or a decimal comma."""
+    return float(cell.replace(",", "."))
+
+
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        _number(cell)
     except ValueError:
         return False
     return True

@@ -1,0 +1,95 @@
+"""Transition matrices from CSV files."""
+
+import numpy as np
+import pytest
+
+from discreet.audit import audit, read_matrix
+from discreet.exceptions import ChannelError, TableError
+from discreet.joint import Joint
+
+Q = np.array([[0.7, 0.2, 0.1], [0.3, 0.8, 0.9]])
+
+
+def written(tmp_path, text, encoding="utf-8"):
+    path = tmp_path / "q.csv"
+    path.write_text(text, encoding=encoding)
+    return path
+
+
+def lines(rows, separator=","):
+    return "\n".join(separator.join(str(cell) for cell in row) for row in rows) + "\n"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_bare_numbers(tmp_path, separator):
+    channel = read_matrix(written(tmp_path, lines(Q, separator)))
+    assert channel.matrix == pytest.approx(Q)
+    assert (channel.inputs, channel.outputs) == ((0, 1, 2), (0, 1))
+
+
+def test_decimal_commas(tmp_path):
+    text = lines([[str(cell).replace(".", ",") for cell in row] for row in Q], ";")
+    assert read_matrix(written(tmp_path, text)).matrix == pytest.approx(Q)
+
+
+def test_names_of_inputs_and_outputs(tmp_path):
+    text = lines([["", "low", "mid", "high"], ["A", *Q[0]], ["B", *Q[1]]])
+    channel = read_matrix(written(tmp_path, text, "utf-8-sig"))
+    assert (channel.inputs, channel.outputs) == (("low", "mid", "high"), ("A", "B"))
+    assert channel.matrix == pytest.approx(Q)
+
+
+def test_a_header_without_a_corner_as_r_writes_it(tmp_path):
+    channel = read_matrix(written(tmp_path, lines([["low", "mid", "high"], ["A", *Q[0]], ["B", *Q[1]]])))
+    assert (channel.inputs, channel.outputs) == (("low", "mid", "high"), ("A", "B"))
+
+
+def test_numbers_as_names(tmp_path):
+    channel = read_matrix(written(tmp_path, lines([["", "x", "y"], [1, 0.5, 0.25], [2, 0.5, 0.75]])))
+    assert (channel.inputs, channel.outputs) == (("x", "y"), ("1", "2"))
+
+
+def test_a_pram_matrix_has_its_inputs_in_rows(tmp_path):
+    rows = [["", "A", "B"], *([name, *column] for name, column in zip(["low", "mid", "high"], Q.T, strict=True))]
+    channel = read_matrix(written(tmp_path, lines(rows)))
+    assert channel.matrix == pytest.approx(Q)
+    assert (channel.inputs, channel.outputs) == (("low", "mid", "high"), ("A", "B"))
+
+
+def test_both_ways_must_be_told_apart(tmp_path):
+    double = np.array([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.3, 0.2, 0.5]])
+    path = written(tmp_path, lines(double))
+    with pytest.raises(ChannelError, match="both add up to one"):
+        read_matrix(path)
+    assert read_matrix(path, inputs="columns").matrix == pytest.approx(double)
+    assert read_matrix(path, inputs="rows").matrix == pytest.approx(double.T)
+    with pytest.raises(ChannelError, match="rows do not add up"):
+        read_matrix(written(tmp_path, lines(Q)), inputs="rows")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        (lines(Q * 0.99), ChannelError, "add up to one"),
+        (lines([["a", "b"], [0.5, 0.5], [1, "x"]]), TableError, "not a number"),
+        ("0.5,0.5\n0.5\n", TableError, "different lengths"),
+        ("a,b\n", TableError, "no numbers"),
+        (lines([[1.5, 0.5], [-0.5, 0.5]]), ChannelError, "not a probability"),
+        (lines([["nan", 0.5], [0.5, 0.5]]), ChannelError, "not a probability"),
+        ("", TableError, "no numbers"),
+    ],
+)
+def test_what_is_not_a_matrix_is_refused(tmp_path, text, error, message):
+    with pytest.raises(error, match=message):
+        read_matrix(written(tmp_path, text))
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(TableError, match="cannot be read"):
+        read_matrix(tmp_path / "none.csv")
+
+
+def test_a_csv_can_be_audited(tmp_path):
+    joint = Joint.from_counts([[9, 1, 2], [1, 5, 5]], releases=["low", "mid", "high"])
+    rows = [["", "high", "low", "mid"], ["A", *Q[0, [2, 0, 1]]], ["B", *Q[1, [2, 0, 1]]]]
+    assert audit(written(tmp_path, lines(rows)), joint).ldp == pytest.approx(audit(Q, joint).ldp)
