@@ -26,7 +26,7 @@ def facts(title: str, rows: Mapping[str, str], console: Console = stdout) -> Non
     """A table of two columns."""
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
     table.add_column(style="dim")
-    table.add_column()
+    table.add_column(overflow="fold")
     for name, value in rows.items():
         table.add_row(name, Text(value))
     console.print(table)

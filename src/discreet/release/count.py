@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from discreet.exceptions import TableError
+from discreet.exceptions import AlphabetError, TableError
 from discreet.joint import Joint
 from discreet.release.letters import Reading, as_text, is_text, plain
 from discreet.release.read import BATCH_ROWS, open_source
@@ -26,6 +26,9 @@ def joint_of_file(
 ) -> Joint:
     """Count a CSV, Parquet or Arrow file, or standard input for "-". A cell that cannot be read is a missing value."""
     names = [*secret, *release]
+    for name in names:
+        if names.count(name) > 1:
+            raise AlphabetError("a column is named twice", where=name, remedy="Secret and release share no column.")
     with open_source(path, names, encoding=encoding) as source:
         cells = _distinct(names, (pa.table([_cells(c) for c in b.columns], names=b.schema.names) for b in source))
     if not len(cells):

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from discreet.cli.app import run
+from discreet.protocol import Protocol
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_design_shows_what_matters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, out = str(folder / "people.csv"), str(folder / "new.json")
+    assert run(["design", table, "--secret", "health", "--release", "colour", "--epsilon", "0.5", "--out", out]) == 0
+    shown = capsys.readouterr()
+    assert "400" in shown.err
+    assert "health: 2 values" in shown.err
+    for words in ("value kept", "at most possible", "local information privacy", "as unlikely", "100 %", "┤", "nats"):
+        assert words in shown.out
+    assert Protocol.load(out).source == "data"
+    assert "learnt from the table that is released" in " ".join(shown.out.split())
+
+
+def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, out = str(folder / "people.csv"), str(folder / "new.json")
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--json", "--notion", "ldp"]
+    assert run(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    protocol = Protocol.load(out)
+    assert (found["sha256"], found["n"], found["notion"]) == (protocol.digest, 400, "LDP")
+    assert 0 < found["utility"] <= found["upper_bound"] <= found["entropy"] + 1e-9
+    assert len(found["curves"]["best found"]) == 5
+    values = [point["value"] for point in found["curves"]["best found"]]
+    assert values == sorted(values)
+
+
+def test_bits_are_nats_over_ln_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, out = str(folder / "people.csv"), str(folder / "new.json")
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve"]
+    assert run([*command, "--json"]) == 0
+    nats = json.loads(capsys.readouterr().out)["utility"]
+    assert run([*command, "--bits"]) == 0
+    assert f"{nats / 0.6931471805599453:.4f} bits" in capsys.readouterr().out
+
+
+def test_a_public_sample_is_recorded(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(folder / "new.json")
+    sample = folder / "sample.csv"
+    sample.write_text("\n".join(lines(folder / "people.csv")[:200]) + "\n")
+    command = ["design", "unused.csv", "--public", str(sample), "--secret", "health", "--release", "colour"]
+    assert run([*command, "--out", out, "--no-curve"]) == 0
+    assert Protocol.load(out).source == "public"
+    assert Protocol.load(out).joint.n == 199
+    assert "public sample" in capsys.readouterr().err
+
+
+def test_sanitise_says_the_total_before_and_writes_everything(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    protocol, table, out = (str(folder / name) for name in ("protocol.json", "people.csv", "out.csv"))
+    assert run(["sanitise", protocol, table, out, "--keep", "region"]) == 0
+    shown = capsys.readouterr()
+    assert "the first draw" in shown.err
+    assert "total epsilon 0.5" in shown.err
+    assert shown.out == ""
+    assert lines(folder / "out.csv")[0] == '"colour","region"'
+    assert len(lines(folder / "out.csv")) == 401
+    assert (folder / "out.csv.manifest.json").exists()
+    assert run(["sanitise", protocol, table, out, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["records"], found["draws"]) == (400, 2)
+    assert found["epsilon"] > 0.5
+
+
+def test_a_budget_stops_the_second_release(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sanitise", *(str(folder / name) for name in ("protocol.json", "people.csv", "out.csv"))]
+    assert run([*command, "--budget", "0.6"]) == 0
+    before = (folder / "out.csv").read_bytes()
+    assert run(command) == 6
+    assert "declared budget of 0.6" in " ".join(capsys.readouterr().err.split())
+    assert (folder / "out.csv").read_bytes() == before
+
+
+def test_pipes(folder: Path) -> None:
+    command = [sys.executable, "-c", "from discreet.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "sanitise", str(folder / "protocol.json"), "-", "-", "--to", "csv"],
+        input=(folder / "people.csv").read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert len(done.stdout.splitlines()) == 401
+    assert b"total epsilon" in done.stderr
+
+
+def test_there_is_no_way_to_fix_the_randomness(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sanitise", *(str(folder / name) for name in ("protocol.json", "people.csv", "out.csv"))]
+    for option in ("--testing", "--seed"):
+        assert run([*command, option]) == 2
+        assert "No such option" in capsys.readouterr().err
+    assert not (folder / "out.csv").exists()
+
+
+def test_audit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", str(folder / "protocol.json"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["levels"]["LIP"] <= found["proven"] + 1e-12
+    assert run(["audit", str(folder / "protocol.json")]) == 0
+    assert "worst case" in capsys.readouterr().out
+
+
+def test_audit_of_somebody_elses_matrix(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "pram.csv").write_text(",red,green,blue\nred,0.8,0.1,0.1\ngreen,0.1,0.8,0.1\nblue,0.1,0.1,0.8\n")
+    command = ["audit", str(folder / "pram.csv"), "--data", str(folder / "people.csv"), "--json"]
+    assert run([*command, "--secret", "health", "--release", "colour"]) == 0
+    assert json.loads(capsys.readouterr().out)["levels"]["LIP"] > 0
+
+
+def test_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(folder / "protocol.json"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert Path(found["report"]).read_text().startswith("<!doctype html>")
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.strip()
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in ("demo", "design", "sanitise", "audit", "report"):
+        assert name in shown
+
+
+def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", str(tmp_path / "demo")]) == 0
+    shown = capsys.readouterr().out
+    for name in ("protocol.json", "released.csv", "released.csv.manifest.json", "report.html"):
+        assert name in shown
+        assert (tmp_path / "demo" / name).stat().st_size > 100
+    assert len(lines(tmp_path / "demo/released.csv")) == 32_562
+    assert run(["demo", str(tmp_path / "demo")]) == 0
