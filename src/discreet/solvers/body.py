@@ -20,9 +20,10 @@ from discreet.solvers.simplex import Dictionary, shrink
 Floats = NDArray[np.float64]
 ROUNDING = 1e-11
 """Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
-INSIDE = 1e-13
-"""A condition counts as met when it is violated by no more than this, relative to its largest entry."""
-DUST = 1e-13
+INSIDE = 5e-13
+"""A condition counts as met when it is violated by no more than this, relative to the size of its terms."""
+DUST = 1e-9
+"""Smaller posteriors are rounding: left in, they could stand alone in a condition and break it."""
 CUT_ROUNDS = 200
 
 
@@ -112,13 +113,14 @@ class Body:
         """
         if abs(row @ self.problem.prior - 1) > 1e-9:
             return None
-        excess = self.conditions @ (row * self.scale)
-        if excess.max(initial=-1.0) > INSIDE:
-            slack = -(self.conditions @ self.scale)
-            wrong = excess > INSIDE
-            if (slack[wrong] <= 0).any():
+        terms = self.conditions * (row * self.scale)
+        excess = terms.sum(axis=1)
+        wrong = excess > INSIDE * np.abs(terms).sum(axis=1)
+        if wrong.any():
+            slack = -(self.conditions[wrong] @ self.scale)
+            if (slack <= 0).any():
                 return None
-            step = float((excess[wrong] / (excess[wrong] + slack[wrong])).max()) * (1 + 1e-9)
+            step = float((excess[wrong] / (excess[wrong] + slack)).max()) * (1 + 1e-9)
             if step > 1e-3:
                 return None
             row = row + step * (1 - row)
@@ -165,9 +167,11 @@ class Body:
         """The conditions as low ≤ b·x ≤ high.
 
         On Σ x = 1 a condition a·x ≤ 0 may be shifted: b = a − m, b·x ≤ −m. With m the mean of a and ±b as one row, the two
-        conditions of LIP become one. Where only one side is known, the other is what 0 ≤ x ≤ top implies.
+        conditions of LIP become one. Rows with zeros keep them (m = 0). Where only one side is known, the other is what
+        0 ≤ x ≤ top implies.
         """
         mean = (self.conditions @ self.massive) / self.massive.sum()
+        mean[((self.conditions == 0) & (self.massive > 0)).any(axis=1)] = 0.0
         shifted = self.conditions - mean[:, None] * self.massive
         size = np.abs(shifted).max(axis=1, initial=0.0)
         size[size == 0] = 1.0

@@ -1,4 +1,9 @@
-"""Column generation with exact pricing: the best mechanism and a proof, without listing the vertices (theory 1.3)."""
+"""Column generation with exact pricing: the best mechanism and a proof, without listing the vertices (theory 1.3).
+
+A master program weighs the rows found so far and prices the letters; pricing looks for rows that gain at these prices.
+Climbing from many starts is cheap and finds most of them; the exact search comes in when climbing no longer helps, and
+either finds what climbing missed or proves that nothing is left.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,10 @@ from discreet.solvers.problem import Split, Splitting
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
 STALE_ROUNDS = 2
+BOXES_A_ROUND = 3000
+"""Climbing stops after STALE_ROUNDS without progress, and one more for so many boxes of the last exact search."""
+STALE = 1e-3
+STARTS = 100
 
 
 def solve(
@@ -25,19 +34,20 @@ def solve(
 
     The bound holds for *any* prices α: a split has Σ_y q_y = 1 and Σ_y q_y v_y = 1, so
     Σ_y q_y μ(v_y) = Σ_z α_z + Σ_y q_y (μ(v_y) − α·v_y) ≤ Σ_z α_z + δ, with δ ≥ μ(v) − α·v for every permitted row v.
+    `progress` is called with the value, the bound and the seconds so far.
     """
     if not gap > 0:
         raise ParameterError("the gap is not positive", where="gap", remedy="Try 1e-6.")
-    search = _Generation(problem, gap, time_limit, progress)
+    generation = _Generation(problem, gap, time_limit, progress)
     try:
-        status = search.run()
+        status = generation.run()
     except KeyboardInterrupt:
         status = "interrupted"
-    return search.split(status)
+    return generation.split(status)
 
 
 class _Generation:
-    """One run: good rows from many climbs while they help, then exact pricing, which proves or finds what they missed."""
+    """One run, which can be asked for its best split at any time."""
 
     def __init__(self, problem: Splitting, gap: float, time_limit: float | None, progress: Progress | None) -> None:
         self._problem, self._gap, self._progress = problem, gap, progress
@@ -45,74 +55,77 @@ class _Generation:
         self._deadline = np.inf if time_limit is None else self._started + time_limit
         self._random = np.random.default_rng(0)
         self._master = Master(problem)
-        self._bound = np.inf
         self._best = self._master.split()
+        self._bound = problem.full_disclosure
+        self._last_search = 0
 
     def run(self) -> str:
         self._pricer = Pricer(self._problem)
-        self._starts = self._pricer.body.best_rows(np.diag(np.maximum(self._problem.prior, 1e-9)))
-        self._add(self._starts)
-        self._add(self._pricer.climb(self._starts, np.zeros(len(self._problem.prior))))
+        self._favouring = np.diag(np.maximum(self._problem.prior, 1e-9))
+        starts = self._pricer.body.best_rows(self._favouring)
+        self._add(starts)
+        self._add(self._pricer.climb(starts, np.zeros(len(starts))))
         while not self._late():
-            alpha, held = self._climbed()
+            alpha, held = self._climb()
             self._best = self._master.split()
-            if self._late():
-                break
-            proved, found = self._prove(alpha)
+            found = not self._late() and self._prove(alpha)
             if self._bound - self._best[2] <= self._gap:
                 return "optimal"
-            if not found:
-                if not held:
-                    return "time limit" if self._late() else "stalled"
-                self._master.widen()
+            if found or self._late():
+                continue
+            if not held:
+                return "stalled"
+            self._master.widen()
         return "time limit"
 
     def split(self, status: str) -> Split:
         rows, weights, value = self._best
         return Split(rows, weights, value, max(self._bound, value), status)
 
-    def _climbed(self) -> tuple[Floats, bool]:
-        """Climb from many starts, again and again, until the elastic master no longer gains from it."""
+    def _climb(self) -> tuple[Floats, bool]:
+        """New rows by climbing, until prices settle: the prices, and whether the master still holds them back."""
         stale, last = 0, -np.inf
-        import os
+        patience = STALE_ROUNDS + self._last_search // BOXES_A_ROUND
         while True:
             alpha, held = self._master.prices()
             total = float(alpha.sum())
-            stale = stale + 1 if abs(total - last) <= max(self._gap, 1e-3 * abs(total)) else 0
+            stale = stale + 1 if abs(total - last) <= max(self._gap, STALE * abs(total)) else 0
             last = total
-            if os.environ.get('VERB2'): print('   ', time.monotonic()-self._started, total, held, self._master.size)
-            if stale >= STALE_ROUNDS or self._late():
+            if stale >= patience or self._late():
                 return alpha, held
-            rows = self._pricer.climb(self._some_starts(alpha), alpha)
-            if not self._add(rows[self._pricer.gains(rows, alpha) > self._gap / 10]):
-                if not held: return alpha, held
-                self._master.widen()
+            rows = self._pricer.climb(self._starts(alpha), alpha)
+            self._add(rows[self._pricer.gains(rows, alpha) > self._gap / 10])
 
-    def _some_starts(self, alpha: Floats) -> Floats:
+    def _starts(self, alpha: Floats) -> Floats:
+        """Where to climb from: rows near those in use, rows at random, and the rows that favour one letter."""
         n = len(alpha)
+        used = self._problem.gradients(self._best[0])
+        near = used * (1 + 0.5 * self._random.normal(size=used.shape)) - alpha
         random = self._random.normal(size=(n, n)) * self._random.exponential(2.0, size=(n, 1)) * self._problem.prior
-        return np.vstack([self._starts, self._best[0], self._pricer.body.best_rows(random - alpha)])
+        costs = np.vstack([near, random - alpha, self._favouring])
+        if len(costs) > STARTS:
+            costs = costs[self._random.choice(len(costs), STARTS, replace=False)]
+        return self._pricer.body.best_rows(costs)
 
-    def _add(self, rows: Floats) -> bool:
+    def _add(self, rows: Floats) -> None:
         """New rows for the master, once each and inside the cone."""
-        _, first = np.unique(np.round(rows * self._problem.prior, 9), axis=0, return_index=True)
+        _, first = np.unique(np.round(rows * self._pricer.body.scale, 9), axis=0, return_index=True)
         permitted = [row for row in map(self._pricer.body.inside, rows[first]) if row is not None]
         if permitted:
             self._master.add(np.array(permitted))
-        return bool(permitted)
 
-    def _prove(self, alpha: Floats) -> tuple[bool, bool]:
+    def _prove(self, alpha: Floats) -> bool:
+        """An exact search at these prices: a bound, and perhaps rows. Whether it found any."""
         total, value = float(alpha.sum()), self._best[2]
-        n0=self._pricer.boxes; t0=time.monotonic()
+        before = self._pricer.boxes
         priced = self._pricer.price(alpha, value + 0.99 * self._gap - total, len(alpha), self._late)
+        self._last_search = self._pricer.boxes - before
         self._bound = min(self._bound, total + priced.bound)
         if len(priced.rows):
             self._master.add(priced.rows)
-        import os
-        if os.environ.get('VERB'): print(f'{time.monotonic()-self._started:.2f} cpu {time.process_time():.2f} value {value:.7f} bound {total+priced.bound:.7f} best {self._bound:.7f} new {len(priced.rows)} nodes {self._pricer.boxes-n0} t {time.monotonic()-t0:.2f} cols {self._master.size} width {self._master.width}')
         if self._progress is not None:
             self._progress(value, self._bound, time.monotonic() - self._started)
-        return True, len(priced.rows) > 0
+        return len(priced.rows) > 0
 
     def _late(self) -> bool:
         return time.monotonic() > self._deadline

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from discreet.exceptions import UnfinishedError
 
@@ -107,6 +108,26 @@ class Program:
         return bool(
             ran == highspy.HighsStatus.kOk and self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         )
+
+
+def optimum(
+    cost: Floats, lower: Floats, upper: Floats, rows: sparse.csr_array, row_lower: Floats, row_upper: Floats
+) -> Floats | None:
+    """The point of one large sparse program that is solved once: maximise cost·x within the bounds; None if not solved."""
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = len(cost), len(row_lower)
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_, model.col_lower_, model.col_upper_ = cost, lower, upper
+    model.row_lower_, model.row_upper_ = row_lower, row_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_ = rows.indptr, rows.indices
+    model.a_matrix_.value_ = rows.data
+    highs = highspy.Highs()
+    highs.silent()
+    highs.setOptionValue("threads", 1)
+    highs.passModel(model)
+    solved = highs.run() == highspy.HighsStatus.kOk and highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return np.array(highs.getSolution().col_value) if solved else None
 
 
 def _empty(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -17,8 +17,10 @@ WIDER = 4.0
 class Master:
     """maximise Σ_y q_y μ(v_y) subject to Σ_y q_y v_y = 1, q ≥ 0, over a growing list of rows v_y.
 
+    Every equation is multiplied by p_z, so that its terms are masses.
+
     Early on, few rows leave the prices α almost free, and wild prices attract useless rows. A second, elastic program may miss
-    Σ_y q_y v_y = 1 at a cost of `width` · p_z a unit, which is the same as |α_z| ≤ width · p_z. The box grows until it no
+    Σ_y q_y v_y = 1 at a cost of `width` a unit of mass, which is the same as |α_z| ≤ width · p_z. The box grows until it no
     longer matters.
     """
 
@@ -28,11 +30,9 @@ class Master:
         self._rows = np.zeros((0, n))
         self._values = np.zeros(0)
         self._mass = np.where(problem.prior > 0, problem.prior, 1.0)
-        empty, one = np.zeros(0), np.ones(n)
-        self._exact = Program(empty, empty, np.zeros((n, 0)), one, one, primal=True)
-        self._elastic = Program(
-            np.zeros(2 * n), np.full(2 * n, INFINITE), np.hstack([np.eye(n), -np.eye(n)]), one, one, primal=True
-        )
+        empty, free, both = np.zeros(0), np.full(2 * n, INFINITE), np.hstack([np.eye(n), -np.eye(n)])
+        self._exact = Program(empty, empty, np.zeros((n, 0)), self._mass, self._mass, primal=True)
+        self._elastic = Program(np.zeros(2 * n), free, both, self._mass, self._mass, primal=True)
         self.width = 0.0
         self.add(np.ones((1, n)))
 
@@ -42,23 +42,22 @@ class Master:
 
     def add(self, rows: Floats) -> None:
         values = self._problem.values(rows)
-        self._exact.add_columns(rows, values)
-        self._elastic.add_columns(rows, values)
+        self._exact.add_columns(rows * self._mass, values)
+        self._elastic.add_columns(rows * self._mass, values)
         self._rows = np.vstack([self._rows, rows])
         self._values = np.concatenate([self._values, values])
 
     def widen(self) -> None:
         """A larger box for the prices."""
         self.width = max(WIDER * self.width, 2.0 * float(np.abs(self._values).max()), 1e-3)
-        penalty = -self.width * np.concatenate([self._mass, self._mass])
-        self._elastic.set_cost(np.concatenate([penalty, self._values]))
+        self._elastic.set_cost(np.concatenate([np.full(2 * len(self._mass), -self.width), self._values]))
 
     def prices(self) -> tuple[Floats, bool]:
         """α of the elastic program, and whether its box still holds it back. Any α gives a valid bound."""
         if self.width == 0.0:
             self.widen()
         solution = self._elastic.solved()
-        return solution.prices, bool(solution.point[: 2 * len(self._mass)].max() > SLACK)
+        return solution.prices * self._mass, bool(solution.point[: 2 * len(self._mass)].max() > SLACK)
 
     def split(self) -> tuple[Floats, Floats, float]:
         """The rows in use, their weights, and the value: a permitted mechanism."""

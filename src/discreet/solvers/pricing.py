@@ -21,7 +21,9 @@ from discreet.utilities import PiecewiseLinear, Separable
 
 Floats = NDArray[np.float64]
 CLIMB_STEPS = 30
-BATCH = 32
+BATCH = 128
+CLIMBERS = 8
+"""So many of the rows of each batch are climbed from even if they gain too little as they are."""
 PATIENCE = 500
 """With rows in hand the search goes on for as long as it took to find the first, and this many boxes more."""
 CLOSED = 1e-8
@@ -103,7 +105,8 @@ class Found:
         return max(self._floor, self.best + CLOSED)
 
     def consider(self, rows: Floats) -> None:
-        good = self._pricer.gains(rows, self._alpha) > self._floor
+        gains = self._pricer.gains(rows, self._alpha)
+        good = (gains > self._floor) | (gains >= np.sort(gains)[-CLIMBERS:][0])
         fresh = np.array([row for row in rows[good] if self._new(row, self._visited)])
         if len(fresh):
             for row in self._pricer.climb(fresh, self._alpha):
@@ -157,11 +160,12 @@ class Search:
         The cut halfway between the LP point and the middle of the interval measured best: at the LP point alone one half
         stays almost as large as the whole, in the middle alone the LP point is not cut off.
         """
-        bounds, boxes = [], []
-        while self._heap and len(boxes) < BATCH and -self._heap[0][0] > self._found.threshold:
-            negative, key = heapq.heappop(self._heap)
-            bounds.append(-negative)
-            boxes.append(self._boxes.pop(key))
+        taken: list[tuple[float, int]] = []
+        while self._heap and len(taken) < BATCH and -self._heap[0][0] > self._found.threshold:
+            taken.append(heapq.heappop(self._heap))
+        taken.sort(key=lambda entry: entry[1])
+        bounds = [-entry[0] for entry in taken]
+        boxes = [self._boxes.pop(entry[1]) for entry in taken]
         lower, upper, posterior = (np.array(part) for part in zip(*boxes, strict=True))
         misses = self._misses(lower, upper, posterior)
         closed = misses.max(axis=1) <= TOUCHING

@@ -64,9 +64,8 @@ class Splitting:
         if len(keep) == len(self.prior):
             return self
         cone = Cone(self.cone.rows[:, keep], _restricted(self.cone.separate, keep, len(self.prior)))
-        return Splitting(
-            self.prior[keep], self.target[keep], cone, self.utility, letters=self.letters[keep], size=self.size
-        )
+        target = np.unique(self.target[keep], return_inverse=True)[1]
+        return Splitting(self.prior[keep], target, cone, self.utility, letters=self.letters[keep], size=self.size)
 
     @cached_property
     def target_prior(self) -> Floats:
@@ -98,6 +97,13 @@ class Splitting:
     def values(self, rows: Floats) -> Floats:
         """μ(v) for every row v."""
         return self.utility.values(self.marginals(rows), self.target_prior)
+
+    @cached_property
+    def full_disclosure(self) -> float:
+        """Σ_t p_t μ(e_t / p_t), the value of publishing T itself: no mechanism is worth more, because μ is convex."""
+        seen = self.target_prior > 0
+        p = self.target_prior[seen]
+        return float(p @ self.utility.values(np.diag(1 / p), p))
 
     def gradients(self, rows: Floats) -> Floats:
         """A subgradient of μ at every row v, over the input letters."""
