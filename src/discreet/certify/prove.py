@@ -112,7 +112,8 @@ def _robust_level(weights: Weights, bits: int, joint: Joint, notion: Notion) -> 
 
 def _check_robust(weights: Weights, bits: int, joint: Joint, notion: RLDP, ball: ExactBall, epsilon: Fraction) -> Check:
     price = exp_lower(epsilon, RATIO_BITS)
-    found = robust.excess(weights, bits, joint, ball, notion.uncertainty.ball(joint), price)
+    with np.errstate(all="ignore"):
+        found = robust.excess(weights, bits, joint, ball, notion.uncertainty.ball(joint), price)
     holds = np.asarray(found.upper <= 0, dtype=bool)
     violation = np.where(holds, 0.0, (found.upper / (1 << RATIO_BITS + found.unit)).astype(float))
     names = joint.secret_letters

@@ -27,7 +27,7 @@ from discreet.uncertainty import ChiSquare, Renyi
 BUDGET_BITS = 96
 POWER_BITS = 128
 ROOT_BITS = 32
-LARGEST_RADIUS = 1000
+LARGEST_RADIUS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,12 @@ def exact_ball(joint: Joint, uncertainty: ChiSquare | Renyi) -> ExactBall | None
         scaled = ceil_div(square.numerator << 2 * BUDGET_BITS, square.denominator)
         return ExactBall(cells, Fraction(2), math.isqrt(scaled) + 1 - (1 << BUDGET_BITS))
     order, radius = Fraction(uncertainty.order), Fraction(uncertainty.radius)
+    if radius > LARGEST_RADIUS:
+        return None
     if order == 1:
         return ExactBall(cells, order, ceil_div(radius.numerator << BUDGET_BITS, radius.denominator))
     power = (order - 1) / order * radius
-    if radius > LARGEST_RADIUS or abs(power) > LARGEST_RADIUS:
+    if abs(power) > LARGEST_RADIUS:
         return None
     if order > 1:
         return ExactBall(cells, order, exp_upper(power, BUDGET_BITS) - (1 << BUDGET_BITS))

@@ -16,7 +16,8 @@ from discreet.uncertainty.support import Extreme, largest, smallest
 Indices = NDArray[np.intp]
 Floats = NDArray[np.float64]
 VALUE_BITS = 44
-WIDEST = 1e9
+SMALLEST = 1e-18
+"""A radius of zero has no best ν; a tiny one has, and it is finite where the row is constant on the support of P̂."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +40,20 @@ def rows_of(weights: Weights, bits: int, joint: Joint) -> Rows:
 def rising_multiplier(rows: Rows, ball: Ball, y: Indices, s: Indices, radius: Floats) -> Integers:
     """A good ν ≥ max v_s for the largest mean over the ball of this radius, in units of 2^−unit."""
     with np.errstate(all="ignore"):
-        found = largest(rows.floats[y, s], ball.conditional[s], radius, ball.order)
+        found = largest(rows.floats[y, s], ball.conditional[s], np.maximum(radius, SMALLEST), ball.order)
     return _proposed(found.value, found, rows.scale[y], rows.exact[y, s].max(axis=1))
 
 
 def falling_multiplier(rows: Rows, ball: Ball, y: Indices, t: Indices, radius: Floats) -> Integers:
     """A good ν' ≥ −min v_t for the smallest mean."""
     with np.errstate(all="ignore"):
-        found = smallest(rows.floats[y, t], ball.conditional[t], radius, ball.order)
+        found = smallest(rows.floats[y, t], ball.conditional[t], np.maximum(radius, SMALLEST), ball.order)
     return _proposed(-found.value, found, rows.scale[y], -rows.exact[y, t].min(axis=1))
 
 
 def _proposed(value: Floats, found: Extreme, scale: Floats, least: Integers) -> Integers:
-    """The optimal ν is the value plus the rate at which the radius buys it; without a radius any large one will do."""
-    nu = np.nan_to_num(value + np.minimum(found.rate, WIDEST), nan=0.0)
+    """The optimal ν is the value plus the rate at which the radius buys it."""
+    nu = np.nan_to_num(value + found.rate, nan=0.0, posinf=1.0)
     return np.maximum(integers(nu * scale, VALUE_BITS), least)
 
 

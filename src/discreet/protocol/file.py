@@ -51,6 +51,8 @@ def decode(data: bytes) -> Protocol:
         raise
     except (InputError, ProofError) as error:
         raise ProtocolError(error.what, where=error.where, remedy=REMEDY) from error
+    except ArithmeticError as error:
+        raise ProtocolError("a number beyond what the proof can handle", remedy=REMEDY) from error
 
 
 def read_limited(path: Path) -> bytes:
