@@ -2,22 +2,22 @@
 
 from discreet.estimate.compare import Difference, difference
 from discreet.estimate.facade import estimate, estimate_by
+from discreet.estimate.forecast import Forecast, forecast, smallest_epsilon
 from discreet.estimate.independence import Independence, independence
-from discreet.estimate.planning import Plan, plan, smallest_epsilon
 from discreet.estimate.result import Estimate, Quantity
 from discreet.estimate.weights import posterior, weighted
 
 __all__ = [
     "Difference",
     "Estimate",
+    "Forecast",
     "Independence",
-    "Plan",
     "Quantity",
     "difference",
     "estimate",
     "estimate_by",
+    "forecast",
     "independence",
-    "plan",
     "posterior",
     "smallest_epsilon",
     "weighted",

@@ -66,6 +66,9 @@ def _count(released: Any, model: Model, by: str | None) -> dict[tuple[Hashable, 
     columns, size = _columns(model), len(model.matrix)
     found: dict[tuple[Hashable, ...], Integers] = {} if by else {(): np.zeros(size, np.int64)}
     for batch in _batches(released, [*model.columns, *([by] if by else [])]):
+        if by is None and len(columns) == 1:
+            found[()] += columns[0].tally(batch.column(0))
+            continue
         outputs = _outputs(batch, columns)
         if by is None:
             found[()] += np.bincount(outputs, minlength=size)
@@ -80,7 +83,7 @@ def _count(released: Any, model: Model, by: str | None) -> dict[tuple[Hashable, 
 
 def _groups(cells: pa.Array) -> tuple[NDArray[np.int64], list[str | None]]:
     """The number of every record's group, and the groups' names as text; a missing one is the last, None."""
-    cells = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+    cells = _encoded(cells)
     codes = cells.indices.cast(pa.int64()).fill_null(len(cells.dictionary)).to_numpy()
     return codes, [*as_text(cells.dictionary).to_pylist(), None]
 
@@ -118,6 +121,21 @@ class _Column:
                 remedy="Estimate with the protocol that the table was released with.",
             )
         return outputs
+
+    def tally(self, cells: pa.Array) -> Integers:
+        """How often each output occurs: equal cells are counted first, then read once."""
+        cells = _encoded(cells)
+        if cells.indices.null_count:
+            return np.bincount(self.outputs(cells), minlength=len(self.labels))
+        times = np.bincount(cells.indices.to_numpy(), minlength=len(cells.dictionary))
+        met = np.flatnonzero(times)
+        counts = np.zeros(len(self.labels), np.int64)
+        np.add.at(counts, self.outputs(cells.dictionary.take(pa.array(met))), times[met])
+        return counts
+
+
+def _encoded(cells: pa.Array) -> pa.DictionaryArray:
+    return cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
 
 
 def _columns(model: Model) -> list[_Column]:

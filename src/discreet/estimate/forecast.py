@@ -27,7 +27,7 @@ EVERY_LETTER = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Forecast:
     """The standard errors to expect from n records; infinite where the release will not determine a frequency."""
 
     letters: tuple[Hashable, ...]
@@ -45,9 +45,9 @@ class Plan:
         return float((self.frequencies * (1 - self.frequencies)).sum() / (self.standard_errors**2).sum())
 
 
-def plan(
+def forecast(
     channel: Protocol | Channel, joint: Joint, n: int, *, names: Sequence[str] = (), assume: Assumption | None = None
-) -> Plan:
+) -> Forecast:
     """What analysts will get from n records if P is right; `names` asks for some attributes instead of all."""
     if n < 1:
         raise ParameterError("not a number of records", where="n", remedy="Give a whole number from 1.")
@@ -66,7 +66,7 @@ def plan(
     errors = np.sqrt(np.maximum(variances, 0) / n)
     known = determined(rows, inverse, possible)
     letters = letters_of([attribute for name in asked for attribute in attributes if attribute.name == name])
-    return Plan(letters, rows @ prior, np.where(known, errors, np.inf), n)
+    return Forecast(letters, rows @ prior, np.where(known, errors, np.inf), n)
 
 
 def smallest_epsilon(
@@ -79,30 +79,30 @@ def smallest_epsilon(
     names: Sequence[str] = (),
     assume: Assumption | None = None,
     precision: float = 1e-3,
-) -> tuple[float, Plan]:
-    """The smallest epsilon whose 95 % intervals have at most this half-width for every letter, and its plan.
+) -> tuple[float, Forecast]:
+    """The smallest epsilon whose 95 % intervals have at most this half-width for every letter, and its forecast.
 
     `channel_at(epsilon)` is the mechanism; accuracy is taken to improve with epsilon. The answer reaches the accuracy;
     one that is smaller by the part `precision` does not.
     """
 
-    def plan_at(epsilon: float) -> Plan:
-        return plan(channel_at(epsilon), joint, n, names=names, assume=assume)
+    def forecast_at(epsilon: float) -> Forecast:
+        return forecast(channel_at(epsilon), joint, n, names=names, assume=assume)
 
-    def reaches(candidate: Plan) -> bool:
+    def reaches(candidate: Forecast) -> bool:
         return bool((candidate.half_widths() <= half_width).all())
 
     low, high = between
-    best = plan_at(high)
+    best = forecast_at(high)
     if not reaches(best):
         raise InfeasibleError(
             f"not reached at epsilon {high:g}", where="half_width", remedy="Release more records, or ask for less."
         )
-    if reaches(first := plan_at(low)):
+    if reaches(first := forecast_at(low)):
         return low, first
     while high > low * (1 + precision):
         middle = float(np.sqrt(low * high))
-        candidate = plan_at(middle)
+        candidate = forecast_at(middle)
         if reaches(candidate):
             high, best = middle, candidate
         else:
