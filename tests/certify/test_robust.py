@@ -16,6 +16,7 @@ from discreet.exceptions import ProofError
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
 from discreet.uncertainty import ChiSquare, Everything, Renyi
+from discreet.uncertainty.worst import Worst
 
 BITS = 52
 SETS = [ChiSquare(0.95), Renyi(2, 0.05), *(Renyi(order, 0.05) for order in (1.4, 6, 1, 0.7, 0.5))]
@@ -111,6 +112,17 @@ def test_a_wrong_oracle_proves_nothing(seed, monkeypatch):
     monkeypatch.setattr(rows, "_proposed", anything)
     for share in (0.5, 0.9, 0.999, 1 - 1e-9):
         assert not check(weights, BITS, joint, RLDP(1.0, uncertainty), Fraction(epsilon * share)).proven
+
+
+@pytest.mark.parametrize("claimed", [0.0, -1.0, math.nan])
+def test_below_order_one_half_a_wrong_oracle_proves_nothing_either(claimed, monkeypatch):
+    joint, weights = case(5, c=2, k=3)
+    notion = RLDP(1.0, Renyi(0.3, 0.05))
+    epsilon = level(weights, joint, notion.uncertainty)
+    monkeypatch.setattr(
+        robust, "worst_excess", lambda pairs, price: Worst(*(np.full(len(pairs), claimed) for _ in range(3)))
+    )
+    assert not check(weights, BITS, joint, notion, Fraction(epsilon * 0.99)).proven
 
 
 def test_a_multiplier_below_the_largest_entry_would_be_a_false_proof():

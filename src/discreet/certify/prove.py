@@ -115,7 +115,8 @@ def _check_robust(weights: Weights, bits: int, joint: Joint, notion: RLDP, ball:
     with np.errstate(all="ignore"):
         found = robust.excess(weights, bits, joint, ball, notion.uncertainty.ball(joint), price)
     holds = np.asarray(found.upper <= 0, dtype=bool)
-    violation = np.where(holds, 0.0, (found.upper / (1 << RATIO_BITS + found.unit)).astype(float))
+    whole = 1 << RATIO_BITS + found.unit
+    violation = np.where(holds, 0.0, (np.minimum(found.upper, whole << 64) / whole).astype(float))
     names = joint.secret_letters
     return Check(holds, violation, lambda y: Witness(y, names[found.first[y]], names[found.second[y]]))
 

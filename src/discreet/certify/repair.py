@@ -42,8 +42,7 @@ def rounded(channel: Channel, joint: Joint, notion: Notion, bits: int = BITS) ->
     """Integer weights near `channel` that satisfy the notion in exact arithmetic; ProofError if that takes more than
     λ = 0.001, because then it is not rounding that broke the notion."""
     check_fits(channel, joint)
-    matrix, outputs = _without_empty(channel.matrix, channel.outputs)
-    mixing, merged = 0.0, False
+    matrix, outputs, mixing, merged = channel.matrix, channel.outputs, 0.0, False
     for _ in range(ATTEMPTS):
         weights = round_columns(mixed(matrix, joint.prior, mixing), bits)
         matrix, weights, outputs = _drop_empty(matrix, weights, outputs)
@@ -91,11 +90,6 @@ def _merge(
     joined = matrix.copy()
     joined[largest] += matrix[small].sum(axis=0)
     return joined[~small], tuple(name for name, gone in zip(outputs, small, strict=True) if not gone)
-
-
-def _without_empty(matrix: Floats, outputs: tuple[Hashable, ...]) -> tuple[Floats, tuple[Hashable, ...]]:
-    used = np.flatnonzero(matrix.any(axis=1))
-    return matrix[used], tuple(outputs[y] for y in used)
 
 
 def _drop_empty(

@@ -28,7 +28,7 @@ from discreet.uncertainty.worst import worst_excess
 
 Indices = NDArray[np.intp]
 Floats = NDArray[np.float64]
-CHUNK = 20_000
+BLOCK_CELLS, PAIRS_AT_ONCE = 100_000, 10_000
 PIECES, FINEST = 16, 14
 
 
@@ -43,27 +43,31 @@ class Excess:
 
 
 def excess(weights: Weights, bits: int, joint: Joint, exact: ExactBall, ball: Ball, price: int) -> Excess:
-    """The largest h of every output at E = price/2^96."""
-    rows = rows_of(weights, bits, joint)
+    """The largest h of every output at E = price/2^96, a block of outputs at a time."""
+    c, k = joint.table.shape
+    size = max(1, BLOCK_CELLS // (c * max(c, k)))
+    blocks = [rows_of(weights[start : start + size], bits, joint) for start in range(0, len(weights), size)]
+    found = [_block(rows, exact, ball, price) for rows in blocks]
+    upper, first, second = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Excess(upper, first, second, blocks[0].unit)
+
+
+def _block(rows: Rows, exact: ExactBall, ball: Ball, price: int) -> tuple[Integers, Indices, Indices]:
+    """Pairs are proven by their one-sided bounds, else by tangents at common splits, else one by one."""
     outputs, secrets = rows.exact.shape[:2]
     most, least = _one_sided(rows, exact, ball)
-    upper = np.full(outputs, -1, dtype=object)
-    first, second = np.zeros(outputs, np.intp), np.ones(outputs, np.intp)
-    s, t = (index.ravel() for index in np.indices((secrets, secrets)))
-    s, t = s[s != t], t[s != t]
-    slack = (most[:, s] << RATIO_BITS) - price * least[:, t]
-    y, pair = np.nonzero(np.asarray(slack > 0, dtype=bool))
-    if exact.order * 2 >= 1 and grid.worthwhile(y, s[pair], t[pair], secrets):
-        left = grid.unproven(rows, exact, ball, price, y, s[pair], t[pair])
-        y, pair = y[left], pair[left]
-    for start in range(0, len(y), CHUNK):
-        part = slice(start, start + CHUNK)
-        found = _pairs(rows, exact, ball, price, y[part], s[pair[part]], t[pair[part]])
-        for i in np.flatnonzero(np.asarray(found > upper[y[part]], dtype=bool)):
-            output = y[part][i]
-            if found[i] > upper[output]:
-                upper[output], first[output], second[output] = found[i], s[pair[part][i]], t[pair[part][i]]
-    return Excess(upper, first, second, rows.unit)
+    doubtful = (most[:, :, None] << RATIO_BITS) > price * least[:, None, :]
+    y, s, t = np.nonzero(doubtful & ~np.eye(secrets, dtype=bool))
+    if exact.order * 2 >= 1 and grid.worthwhile(y, s, t, secrets):
+        left = grid.unproven(rows, exact, ball, price, y, s, t)
+        y, s, t = y[left], s[left], t[left]
+    upper, first, second = np.full(outputs, -1, dtype=object), np.zeros(outputs, np.intp), np.ones(outputs, np.intp)
+    for start in range(0, len(y), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        for i, bound in enumerate(_pairs(rows, exact, ball, price, y[part], s[part], t[part]), start):
+            if bound > upper[y[i]]:
+                upper[y[i]], first[y[i]], second[y[i]] = bound, s[i], t[i]
+    return upper, first, second
 
 
 def _one_sided(rows: Rows, exact: ExactBall, ball: Ball) -> tuple[Integers, Integers]:
@@ -81,26 +85,28 @@ def _one_sided(rows: Rows, exact: ExactBall, ball: Ball) -> tuple[Integers, Inte
 def _pairs(rows: Rows, exact: ExactBall, ball: Ball, price: int, y: Indices, s: Indices, t: Indices) -> Integers:
     """An upper bound of h, in units of 2^−(96 + unit), for every pair."""
     pairs = Pairs(ball, s, t, rows.floats[y, s], rows.floats[y, t])
-    with np.errstate(all="ignore"):
-        worst = worst_excess(pairs, price / 2.0**RATIO_BITS)
+    worst = worst_excess(pairs, price / 2.0**RATIO_BITS)
     if exact.order * 2 < 1:
-        hopeless = integers(np.nan_to_num(worst.value, nan=1.0) * rows.scale[y], RATIO_BITS + VALUE_BITS)
-        todo = np.flatnonzero(worst.value < 0)
-        hopeless[todo] = _in_pieces(rows, exact, price, pairs.take(todo), y[todo])
-        return hopeless
+        found = np.maximum(integers(np.nan_to_num(worst.value) * rows.scale[y], RATIO_BITS + VALUE_BITS), 1)
+        hopeful = np.flatnonzero(worst.value < 0)
+        found[hopeful] = _in_pieces(rows, exact, price, pairs.take(hopeful), y[hopeful])
+        return found
     split = np.clip(np.nan_to_num(worst.split), 0.0, exact.budget / 2.0**BUDGET_BITS)
-    return _tangent(Sides(rows, exact, pairs, y, split), price, np.minimum(integers(split, BUDGET_BITS), exact.budget))
+    spent = np.minimum(integers(split, BUDGET_BITS), exact.budget)
+    return _tangent(_sides(rows, exact, pairs, y, split), price, spent)
 
 
+@dataclass(frozen=True, eq=False)
 class Sides:
-    """ν, ν' proposed for a split of the budget, and the bounds they give at any other."""
+    """ν and ν' proposed for a split of the budget, with ν − v_s and ν' + v_t, and the bounds they give at any split."""
 
-    def __init__(self, rows: Rows, exact: ExactBall, pairs: Pairs, y: Indices, split: Floats) -> None:
-        self.exact, self.pairs, self.unit = exact, pairs, rows.unit
-        ball, s, t = pairs.ball, pairs.s, pairs.t
-        self.nu = rising_multiplier(rows, ball, y, s, ball.reach(split, s))
-        self.nu_ = falling_multiplier(rows, ball, y, t, ball.reach(pairs.rest(split), t))
-        self.gaps, self.gaps_ = self.nu[:, None] - rows.exact[y, s], self.nu_[:, None] + rows.exact[y, t]
+    exact: ExactBall
+    pairs: Pairs
+    unit: int
+    nu: Integers
+    nu_prime: Integers
+    gaps: Integers
+    gaps_prime: Integers
 
     def first(self, spent: Integers) -> Terms:
         """T_s(x)"""
@@ -108,13 +114,21 @@ class Sides:
 
     def second(self, spent: Integers) -> Terms:
         """T_t(κ − x)"""
-        return terms(self.exact, self.pairs.t, self.gaps_, self.exact.budget - spent, self.unit)
+        return terms(self.exact, self.pairs.t, self.gaps_prime, self.exact.budget - spent, self.unit)
+
+
+def _sides(rows: Rows, exact: ExactBall, pairs: Pairs, y: Indices, split: Floats) -> Sides:
+    ball, s, t = pairs.ball, pairs.s, pairs.t
+    nu = rising_multiplier(rows, ball, y, s, ball.reach(split, s))
+    nu_prime = falling_multiplier(rows, ball, y, t, ball.reach(pairs.rest(split), t))
+    gaps, gaps_prime = nu[:, None] - rows.exact[y, s], nu_prime[:, None] + rows.exact[y, t]
+    return Sides(exact, pairs, rows.unit, nu, nu_prime, gaps, gaps_prime)
 
 
 def _tangent(sides: Sides, price: int, spent: Integers) -> Integers:
     """The tangent of h at x, at the ends 0 and κ."""
     first, second, rest = sides.first(spent), sides.second(spent), sides.exact.budget - spent
-    rise, fall = sides.nu - first.low, sides.nu_ - second.low
+    rise, fall = sides.nu - first.low, sides.nu_prime - second.low
     at_zero = ((rise - first.fall_low(spent)) << RATIO_BITS) + price * (fall + second.fall_high(spent))
     at_kappa = ((rise + first.fall_high(rest)) << RATIO_BITS) + price * (fall - second.fall_low(rest))
     return np.asarray(np.maximum(at_zero, at_kappa))
@@ -131,7 +145,7 @@ def _in_pieces(rows: Rows, exact: ExactBall, price: int, pairs: Pairs, y: Indice
     left, right = np.tile(cuts[:-1], len(y)), np.tile(cuts[1:], len(y))
     for depth in range(FINEST + 1):
         middle = (left + right) // 2
-        sides = Sides(rows, exact, pairs.take(owner), y[owner], (middle / 2**BUDGET_BITS).astype(float))
+        sides = _sides(rows, exact, pairs.take(owner), y[owner], (middle / 2**BUDGET_BITS).astype(float))
         bound = _piece(sides, price, left, right)
         failed = np.flatnonzero(np.asarray(bound > 0, dtype=bool))
         if depth == FINEST or len(failed) > PIECES * len(y):
@@ -149,7 +163,7 @@ def _piece(sides: Sides, price: int, left: Integers, right: Integers) -> Integer
     first, second = (sides.first(left), sides.first(right)), (sides.second(left), sides.second(right))
 
     def h(low: Integers, low_: Integers) -> Integers:
-        return np.asarray(((sides.nu - low) << RATIO_BITS) + price * (sides.nu_ - low_))
+        return np.asarray(((sides.nu - low) << RATIO_BITS) + price * (sides.nu_prime - low_))
 
     ends = np.maximum(h(first[0].low, second[0].low), h(first[1].low, second[1].low))
     crude = h(first[1].low, second[0].low)

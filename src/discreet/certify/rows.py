@@ -39,15 +39,13 @@ def rows_of(weights: Weights, bits: int, joint: Joint) -> Rows:
 
 def rising_multiplier(rows: Rows, ball: Ball, y: Indices, s: Indices, radius: Floats) -> Integers:
     """A good ν ≥ max v_s for the largest mean over the ball of this radius, in units of 2^−unit."""
-    with np.errstate(all="ignore"):
-        found = largest(rows.floats[y, s], ball.conditional[s], np.maximum(radius, SMALLEST), ball.order)
+    found = largest(rows.floats[y, s], ball.conditional[s], np.maximum(radius, SMALLEST), ball.order)
     return _proposed(found.value, found, rows.scale[y], rows.exact[y, s].max(axis=1))
 
 
 def falling_multiplier(rows: Rows, ball: Ball, y: Indices, t: Indices, radius: Floats) -> Integers:
     """A good ν' ≥ −min v_t for the smallest mean."""
-    with np.errstate(all="ignore"):
-        found = smallest(rows.floats[y, t], ball.conditional[t], np.maximum(radius, SMALLEST), ball.order)
+    found = smallest(rows.floats[y, t], ball.conditional[t], np.maximum(radius, SMALLEST), ball.order)
     return _proposed(-found.value, found, rows.scale[y], -rows.exact[y, t].min(axis=1))
 
 
