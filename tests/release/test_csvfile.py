@@ -59,6 +59,15 @@ def test_the_policy(data: bytes, rows: list[Any], stream: type[io.BytesIO]) -> N
     assert read(data, stream) == (rows, rows.count(NONE))
 
 
+def test_where_the_order_does_not_matter_no_record_is_lost() -> None:
+    lines = [b"ragged" if i % 1_000 == 7 else b"%d,%s" % (i, b"x" * 50) for i in range(3 * BLOCK_BYTES // 50)]
+    rows, unreadable = read(b"a,b\n" + b"\n".join(lines) + b"\nragged", in_order=False)
+    assert len(rows) == len(lines) + 1
+    assert unreadable == 1 + sum(line == b"ragged" for line in lines)
+    expected = sorted(line.split(b",")[0] for line in lines if line != b"ragged")
+    assert sorted(row[0] for row in rows if row != NONE) == expected
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-8-sig"])
 def test_encodings(encoding: str) -> None:
     data = "a,b\né,ü\n".encode(encoding)

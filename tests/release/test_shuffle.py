@@ -43,8 +43,8 @@ def test_nothing_and_a_single_huge_record() -> None:
 
 
 def test_every_order_is_equally_likely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """24 orders of four records, through buckets, spilling and equal keys; 1e-6."""
-    monkeypatch.setattr(shuffle, "SMALL", 2)
+    """24 orders of four records, through two buckets and spilling; 1e-6."""
+    monkeypatch.setattr(shuffle, "BUCKETS", 2)
     source = batches(4, 1)
     stream = Keystream.fresh()
     found = Counter(

@@ -29,7 +29,7 @@ def joint_of_file(
     for name in names:
         if names.count(name) > 1:
             raise AlphabetError("a column is named twice", where=name, remedy="Secret and release share no column.")
-    with open_source(path, names, encoding=encoding) as source:
+    with open_source(path, names, encoding=encoding, in_order=False) as source:
         cells = _distinct(names, (pa.table([_cells(c) for c in b.columns], names=b.schema.names) for b in source))
     if not len(cells):
         raise TableError("the table has no records", where=path, remedy="Count at least one record.")

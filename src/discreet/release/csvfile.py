@@ -31,15 +31,25 @@ WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed.
 
 
 class CsvRecords:
-    """The records of a CSV stream: `letters` as dictionaries of bytes, `plain` as bytes."""
+    """The records of a CSV stream: `letters` as dictionaries of bytes, `plain` as bytes.
+
+    Where the order does not matter, reading is faster.
+    """
 
     def __init__(
-        self, stream: BinaryIO, letters: Sequence[str], plain: Sequence[str], encoding: str | None = None
+        self,
+        stream: BinaryIO,
+        letters: Sequence[str],
+        plain: Sequence[str],
+        encoding: str | None = None,
+        *,
+        in_order: bool = True,
     ) -> None:
         self._text = _Utf8(stream, encoding)
         self._names, self._separator = _header(self._text.first_record(), [*letters, *plain])
         wanted = dict.fromkeys((*letters, *plain))
         self.schema = pa.schema([(name, _LETTERS if name in letters else pa.binary()) for name in wanted])
+        self._in_order = in_order
         self._ragged: list[int] = []
         self._row = self._added = 0
         self.unreadable = 0
@@ -52,7 +62,9 @@ class CsvRecords:
             reader = pacsv.open_csv(
                 pa.PythonFile(self._text, mode="r"),
                 read_options=pacsv.ReadOptions(
-                    use_threads=False, block_size=BLOCK_BYTES, column_names=[str(i) for i in range(len(self._names))]
+                    use_threads=not self._in_order,
+                    block_size=BLOCK_BYTES,
+                    column_names=[str(i) for i in range(len(self._names))],
                 ),
                 parse_options=pacsv.ParseOptions(
                     delimiter=self._separator,
@@ -84,7 +96,8 @@ class CsvRecords:
         yield self._with_ragged(held).slice(0, len(held) + self._added - 1)
 
     def _on_ragged(self, row: pacsv.InvalidRow) -> str:
-        self._ragged.append(row.number - 1)
+        """Its place is known only when one thread reads; where the order does not matter, it goes anywhere."""
+        self._ragged.append(row.number - 1 if self._in_order else 0)
         return "skip"
 
     def _with_ragged(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -92,7 +105,7 @@ class CsvRecords:
         first, size = self._row, len(batch)
         places: list[int] = []
         while self._ragged and self._ragged[0] - first - len(places) < size:
-            places.append(self._ragged.pop(0) - first - len(places))
+            places.append(max(0, self._ragged.pop(0) - first - len(places)))
         self._added = len(places)
         self.unreadable += len(places)
         self._row += size + len(places)

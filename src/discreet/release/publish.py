@@ -8,16 +8,16 @@ folder as it was.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 from discreet.exceptions import ReleaseError
 
-HASH_BYTES: Final = 1 << 22
 DESCRIPTORS: Final = Path("/proc/self/fd")
 
 
@@ -28,6 +28,7 @@ class Unpublished:
         self.target = target
         self._hidden = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         self._named = False
+        self._digest = hashlib.sha256()
         self.descriptor = self._open()
 
     def _open(self) -> int:
@@ -41,8 +42,8 @@ class Unpublished:
 
     @property
     def sink(self) -> BinaryIO:
-        """The file to write to; closing it keeps this open."""
-        return os.fdopen(os.dup(self.descriptor), "wb", 1 << 20)
+        """The file to write to, from start to end; closing it keeps this open."""
+        return hashing(os.fdopen(os.dup(self.descriptor), "wb", 1 << 20), self._digest)
 
     def write(self, content: bytes) -> None:
         with self.sink as sink:
@@ -50,11 +51,7 @@ class Unpublished:
 
     def sha256(self) -> str:
         """The hash of what was written."""
-        digest, start = hashlib.sha256(), 0
-        while block := os.pread(self.descriptor, HASH_BYTES, start):
-            digest.update(block)
-            start += len(block)
-        return digest.hexdigest()
+        return self._digest.hexdigest()
 
     @property
     def size(self) -> int:
@@ -87,6 +84,35 @@ class Unpublished:
         os.close(self.descriptor)
         if self._named:
             self._hidden.unlink(missing_ok=True)
+
+
+def hashing(sink: BinaryIO, digest: hashlib._Hash) -> BinaryIO:
+    """A sink that hashes what passes through it."""
+    return cast(BinaryIO, _Hashing(sink, digest))
+
+
+class _Hashing(io.RawIOBase):
+    def __init__(self, sink: BinaryIO, digest: hashlib._Hash) -> None:
+        self._sink, self._digest = sink, digest
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._sink.tell()
+
+    def flush(self) -> None:
+        if not self._sink.closed:
+            self._sink.flush()
+
+    def write(self, data: Any) -> int:
+        self._digest.update(data)
+        return self._sink.write(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._sink.close()
+        super().close()
 
 
 @contextmanager

@@ -62,14 +62,21 @@ class Source(AbstractContextManager["Source"]):
         self._stack.close()
 
 
-def open_source(path: str, letters: Sequence[str], plain: Sequence[str] = (), *, encoding: str | None = None) -> Source:
+def open_source(
+    path: str,
+    letters: Sequence[str],
+    plain: Sequence[str] = (),
+    *,
+    encoding: str | None = None,
+    in_order: bool = True,
+) -> Source:
     """A file, or standard input for "-". `letters` are columns of few values, `plain` any others."""
     name = "standard input" if path == PIPE else path
     with ExitStack() as stack, no_values_in_errors(name):
         stream, start = _opened(path, stack)
         kind = _sniffed(start)
         if kind == "csv":
-            records: Records = CsvRecords(stream, letters, plain, encoding)
+            records: Records = CsvRecords(stream, letters, plain, encoding, in_order=in_order)
         elif kind == "parquet":
             whole = _native(path, stack) or seekable(stream, stack.enter_context(SealedFile()))
             records = _parquet(whole, letters, plain)

@@ -67,11 +67,11 @@ def sanitise_file(job: Job, announce: Callable[[Account], None] = lambda account
     coded = (*kernel.reading.columns, *(() if job.keep_order else job.keep))
     plain = tuple(name for name in kernel.needs if name not in coded)
     with (
-        open_source(job.source, coded, plain, encoding=job.encoding) as source,
+        open_source(job.source, coded, plain, encoding=job.encoding, in_order=job.keep_order) as source,
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
-        write_records(target.sink, _released(kernel, source, job), kernel.schema(source.schema), kind)
+        write_records(target.sink, ahead(_released(kernel, source, job)), kernel.schema(source.schema), kind)
         statement = json.dumps(manifest(kernel, account, target, job.keep_order, job.target), indent=2) + "\n"
         beside = None if job.target == PIPE else Path(f"{job.target}.manifest.json")
         if beside is None:

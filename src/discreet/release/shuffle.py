@@ -22,15 +22,14 @@ from discreet.release.letters import is_text, plain
 from discreet.release.randomness import Keystream
 from discreet.release.sealed import SealedFile
 
-BUCKETS: Final = 256
-SMALL: Final = 1 << 16
+BUCKETS: Final = 64
 _INDEX: Final = pa.int16()
 OUT_ROWS: Final = 1 << 17
 
 
 @dataclass(frozen=True)
 class Room:
-    """What is held in memory at most: shuffling needs about five times the bytes and 40 bytes a record."""
+    """What is held in memory at most: shuffling needs about three times the bytes and 40 bytes a record."""
 
     octets: int = 1 << 26
     records: int = 1 << 22
@@ -38,47 +37,31 @@ class Room:
 
 @dataclass
 class _Bucket:
+    """The records dealt to it: the latest in memory, the earlier ones sealed."""
+
+    held: list[pa.RecordBatch] = field(default_factory=list)
     extents: list[tuple[int, int]] = field(default_factory=list)
     octets: int = 0
     records: int = 0
 
+    def add(self, part: pa.RecordBatch) -> None:
+        self.held.append(part)
+        self.records += len(part)
+
+    def spill(self, sealed: SealedFile) -> None:
+        for whole in _whole(self.held):
+            self.extents.append(sealed.append(_to_bytes(whole)))
+            self.octets += self.extents[-1][1]
+        self.held = []
+
     def fits(self, room: Room) -> bool:
         return self.records == 1 or (self.octets <= room.octets and self.records <= room.records)
 
-    def add(self, records: int, extent: tuple[int, int]) -> None:
-        self.extents.append(extent)
-        self.octets += extent[1]
-        self.records += records
-
-
-def permutation(size: int, randomness: Keystream) -> NDArray[np.intp]:
-    """A uniformly random order: dealt to buckets that fit a processor's cache, each in random order."""
-    if size <= SMALL:
-        return _small_permutation(size, randomness)
-    order, ends = _dealt(size, randomness)
-    for start, end in pairwise([0, *ends]):
-        if end - start > 1:
-            order[start:end] = order[start:end][permutation(end - start, randomness)]
-    return order
-
-
-def _dealt(size: int, randomness: Keystream) -> tuple[NDArray[np.intp], list[int]]:
-    """Every item in a random bucket: the items bucket by bucket, and where each bucket ends."""
-    bucket = randomness.octets(size)
-    return np.argsort(bucket, kind="stable"), np.cumsum(np.bincount(bucket, minlength=BUCKETS)).tolist()
-
-
-def _small_permutation(size: int, randomness: Keystream) -> NDArray[np.intp]:
-    """By independent random keys of 32 bits; items whose keys are equal in a random order of their own."""
-    low, high = randomness.halves(2 * size).reshape(2, size)
-    order = np.argsort(low, kind="stable")
-    order = order[np.argsort(high[order], kind="stable")]
-    keys = (high.astype(np.uint32) << 16 | low)[order]
-    tied = np.flatnonzero(keys[1:] == keys[:-1])
-    for run in np.split(tied, np.flatnonzero(np.diff(tied) > 1) + 1) if len(tied) else []:
-        start, end = run[0], run[-1] + 2
-        order[start:end] = order[start:end][_small_permutation(end - start, randomness)]
-    return order
+    def batches(self, sealed: SealedFile) -> Iterator[pa.RecordBatch]:
+        for start, length in self.extents:
+            yield from pa.ipc.open_stream(sealed.read(start, length))
+        yield from self.held
+        self.held = []
 
 
 def shuffled(
@@ -86,27 +69,51 @@ def shuffled(
 ) -> Iterator[pa.RecordBatch]:
     """The same records in random order. Nothing is yielded before the last record was read."""
     room = room or Room()
-    held: list[pa.RecordBatch] = []
+    buckets = [_Bucket() for _ in range(BUCKETS)]
     octets = records = 0
     with SealedFile(folder) as sealed:
-        buckets: list[_Bucket] = []
         for batch in map(_coded, batches):
-            held.append(batch)
+            _deal(batch, buckets, randomness)
             octets, records = octets + batch.nbytes, records + len(batch)
             if octets > room.octets or records > room.records:
-                buckets = buckets or [_Bucket() for _ in range(BUCKETS)]
-                _spill(held, buckets, sealed, randomness)
-                held, octets, records = [], 0, 0
-        if not buckets:
-            yield from _mixed(held, randomness)
-            return
-        _spill(held, buckets, sealed, randomness)
-        held.clear()
+                for bucket in buckets:
+                    bucket.spill(sealed)
+                octets = records = 0
         for bucket in buckets:
             if bucket.fits(room):
-                yield from _mixed(list(_unsealed(bucket, sealed)), randomness)
+                yield from _mixed(list(bucket.batches(sealed)), randomness)
             else:
-                yield from shuffled(_unsealed(bucket, sealed), randomness, folder, room)
+                yield from shuffled(bucket.batches(sealed), randomness, folder, room)
+
+
+def permutation(size: int, randomness: Keystream) -> NDArray[np.intp]:
+    """A uniformly random order: by independent random keys of 32 bits, equal keys in a random order of their own."""
+    low, high = randomness.halves(2 * size).reshape(2, size)
+    order = np.argsort(low, kind="stable")
+    order = order[np.argsort(high[order], kind="stable")]
+    keys = (high.astype(np.uint32) << 16 | low)[order]
+    tied = np.flatnonzero(keys[1:] == keys[:-1])
+    for run in np.split(tied, np.flatnonzero(np.diff(tied) > 1) + 1) if len(tied) else []:
+        start, end = run[0], run[-1] + 2
+        order[start:end] = order[start:end][permutation(end - start, randomness)]
+    return order
+
+
+def _deal(batch: pa.RecordBatch, buckets: list[_Bucket], randomness: Keystream) -> None:
+    """Every record to a random bucket."""
+    dealt = randomness.octets(len(batch)) % BUCKETS
+    ends = np.cumsum(np.bincount(dealt, minlength=BUCKETS)).tolist()
+    grouped = batch.take(pa.array(np.argsort(dealt, kind="stable")))
+    for bucket, (start, end) in zip(buckets, pairwise([0, *ends]), strict=True):
+        if end > start:
+            bucket.add(grouped.slice(start, end - start))
+
+
+def _mixed(held: list[pa.RecordBatch], randomness: Keystream) -> Iterator[pa.RecordBatch]:
+    for batch in _whole(held):
+        order = permutation(len(batch), randomness)
+        for start in range(0, len(batch), OUT_ROWS):
+            yield batch.take(pa.array(order[start : start + OUT_ROWS]))
 
 
 def _coded(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -137,23 +144,6 @@ def _whole(held: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return list(pa.Table.from_batches(alike).combine_chunks().to_batches())
 
 
-def _mixed(held: list[pa.RecordBatch], randomness: Keystream) -> Iterator[pa.RecordBatch]:
-    for batch in _whole(held):
-        order = permutation(len(batch), randomness)
-        for start in range(0, len(batch), OUT_ROWS):
-            yield batch.take(pa.array(order[start : start + OUT_ROWS]))
-
-
-def _spill(held: list[pa.RecordBatch], buckets: list[_Bucket], sealed: SealedFile, randomness: Keystream) -> None:
-    """Deal the held records out to the buckets."""
-    for batch in _whole(held):
-        order, ends = _dealt(len(batch), randomness)
-        sorted_batch = batch.take(pa.array(order))
-        for bucket, (start, end) in zip(buckets, pairwise([0, *ends]), strict=True):
-            if end > start:
-                bucket.add(end - start, sealed.append(_to_bytes(sorted_batch.slice(start, end - start))))
-
-
 def _to_bytes(batch: pa.RecordBatch) -> memoryview:
     columns = [
         plain(c).dictionary_encode() if pa.types.is_dictionary(c.type) and len(c.dictionary) > len(c) else c
@@ -164,8 +154,3 @@ def _to_bytes(batch: pa.RecordBatch) -> memoryview:
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
     return memoryview(sink.getvalue()).cast("B")
-
-
-def _unsealed(bucket: _Bucket, sealed: SealedFile) -> Iterator[pa.RecordBatch]:
-    for start, length in bucket.extents:
-        yield from pa.ipc.open_stream(sealed.read(start, length))

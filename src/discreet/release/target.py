@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from discreet.exceptions import ReleaseError
-from discreet.release.publish import unpublished
+from discreet.release.publish import hashing, unpublished
 from discreet.release.read import PIPE
 from discreet.release.sealed import COPY_BYTES, SealedFile, SealedWriter
 
@@ -43,30 +43,23 @@ def open_target(path: str) -> Iterator[Target]:
 
 class _Pipe:
     def __init__(self, sealed: SealedFile) -> None:
-        self._sealed = sealed
+        self._sealed, self._digest = sealed, hashlib.sha256()
 
     @property
     def sink(self) -> BinaryIO:
-        return cast(BinaryIO, SealedWriter(self._sealed))
+        return hashing(cast(BinaryIO, SealedWriter(self._sealed)), self._digest)
 
     @property
     def size(self) -> int:
         return self._sealed.size
 
-    def _blocks(self) -> Iterator[bytes]:
-        for start in range(0, self._sealed.size, COPY_BYTES):
-            yield self._sealed.read(start, COPY_BYTES)
-
     def sha256(self) -> str:
-        digest = hashlib.sha256()
-        for block in self._blocks():
-            digest.update(block)
-        return digest.hexdigest()
+        return self._digest.hexdigest()
 
     def publish(self) -> None:
         try:
-            for block in self._blocks():
-                sys.stdout.buffer.write(block)
+            for start in range(0, self._sealed.size, COPY_BYTES):
+                sys.stdout.buffer.write(self._sealed.read(start, COPY_BYTES))
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
