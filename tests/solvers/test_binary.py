@@ -178,3 +178,13 @@ def test_a_band_that_is_too_wide_is_caught(monkeypatch):
     monkeypatch.setattr(binary, "band_of", lambda problem: replace(band_of(problem), up=band_of(problem).up - 1e-6))
     with pytest.raises(ProofError):
         binary.solve(Splitting.from_joint(joint, LIP(0.3)))
+
+
+def test_ctrl_c_returns_what_is_there():
+    def stop(*report: float) -> None:
+        raise KeyboardInterrupt
+
+    joint = Joint.from_counts(np.array([[5, 9, 1, 40], [3, 30, 8, 2]]))
+    split = binary.solve(Splitting.from_joint(joint, LIP(0.2)), progress=stop)
+    assert split.status == "interrupted"
+    assert split.upper_bound >= split.value > 0

@@ -167,3 +167,12 @@ def test_notions_that_ask_for_more_are_refused(notion):
 def test_other_forms_are_refused():
     with pytest.raises(ParameterError, match="not \\(s, u\\)"):
         nonrobust.solve(Joint.from_counts([[7, 10], [26, 57]]), LDP(1.0))
+
+
+def test_ctrl_c_returns_what_is_there():
+    def stop(*report: float) -> None:
+        raise KeyboardInterrupt
+
+    split = solve_alone(Staircases(np.array([0.5, 0.3, 0.2]), 1.0), progress=stop)
+    assert split.status == "interrupted"
+    assert split.upper_bound >= split.value >= 0

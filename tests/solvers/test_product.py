@@ -195,3 +195,12 @@ def test_a_safe_bound_that_forgets_a_secret_is_caught(monkeypatch):
     laws = products.laws_by_secret
     monkeypatch.setattr(products, "laws_by_secret", lambda joint, j: [laws(joint, j)[0]] * 2)
     assert product.safe_level(joint) < product.level(joint)
+
+
+def test_ctrl_c_returns_what_is_there():
+    def stop(*report: float) -> None:
+        raise KeyboardInterrupt
+
+    found = audited_product(COUNTEREXAMPLE, 1.0, progress=stop)
+    assert found.status == "interrupted"
+    assert found.product.level(COUNTEREXAMPLE) <= 1.0

@@ -46,7 +46,8 @@ class Staircases:
 
     def mass_at_slope(self, slope: Floats) -> Floats:
         """Where G' equals `slope`: G'(m) = e ε − (e−1)(1 + ln(1 + (e−1) m))."""
-        return np.asarray(np.expm1(((1 + self.step) * self.epsilon - slope) / self.step - 1) / self.step)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.expm1(((1 + self.step) * self.epsilon - slope) / self.step - 1) / self.step)
 
     def starts(self) -> Floats:
         """Each letter against the rest, both ways."""
