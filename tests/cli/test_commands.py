@@ -120,6 +120,15 @@ def test_audit_of_somebody_elses_matrix(folder: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out)["levels"]["LIP"] > 0
 
 
+def test_an_estimate_from_what_was_released(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    protocol, table = str(folder / "protocol.json"), str(folder / "people.csv")
+    for kind in ("csv", "parquet", "arrow"):
+        out = str(folder / f"out.{kind}")
+        assert run(["sanitise", protocol, table, out, "--data", kind]) == 0
+        assert run(["estimate", protocol, out, "--json"]) == 0
+        assert "0." in capsys.readouterr().out
+
+
 def test_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", str(folder / "protocol.json"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -131,7 +140,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip()
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
-    for name in ("demo", "design", "sanitise", "audit", "report"):
+    for name in ("demo", "design", "sanitise", "audit", "estimate", "report", "papers"):
         assert name in shown
 
 

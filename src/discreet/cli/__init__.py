@@ -1,4 +1,4 @@
-"""The command line: `discreet design | sanitise | audit | report | demo`."""
+"""The command line: `discreet demo | design | sanitise | audit | estimate | report | papers`."""
 
 from discreet.cli.app import main
 

@@ -21,7 +21,7 @@ from importlib.metadata import version
 
 import typer
 
-from discreet.cli import audit, demo, design, report, sanitise
+from discreet.cli import audit, demo, design, estimate, papers, report, sanitise
 from discreet.cli.show import stderr
 from discreet.exceptions import DiscreetError, InfeasibleError, ProofError, ReleaseError, UnfinishedError
 
@@ -32,8 +32,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo.demo, design.design, sanitise.sanitise, audit.audit, report.report):
+for command in (demo.demo, design.design, sanitise.sanitise, audit.audit, estimate.estimate, report.report):
     app.command()(command)
+app.add_typer(papers.app, name="papers")
 
 
 @app.callback(invoke_without_command=True)
