@@ -55,7 +55,7 @@ def test_example_3_with_a_known_distribution():
     assert best(EXAMPLE_3, dc.LDP(math.log(2)), method="columns").utility == pytest.approx(found.utility, abs=2e-6)
 
 
-@pytest.mark.parametrize("method", ["columns", "grr", "oue"])
+@pytest.mark.parametrize("method", ["vertices", "columns", "grr", "oue"])
 @pytest.mark.parametrize("notion", [dc.LDP, dc.LIP])
 def test_methods_for_the_funnel(method, notion):
     found = best(FUNNEL, notion(0.7), method=method)

@@ -23,7 +23,7 @@ from discreet.notions import SRLIP
 from discreet.notions.cone import Cone
 from discreet.notions.level import Notion
 from discreet.notions.polytope import polyopt_cone, polyopt_rows
-from discreet.solvers import binary, columns, nonrobust, product
+from discreet.solvers import binary, columns, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
 from discreet.utilities import MutualInformation, Utility
 
@@ -61,6 +61,13 @@ def _splitting(solve: Callable[..., Split]) -> Method:
         return _solved(solve, joint, Splitting.from_joint(joint, notion, utility), limits)
 
     return method
+
+
+def _vertices(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
+    """The reference: all extreme rows and one linear program. It ends when it ends, so the limits do not apply."""
+    return _solved(
+        lambda problem, **_: vertices.solve(problem), joint, Splitting.from_joint(joint, notion, utility), limits
+    )
 
 
 def _polyopt(same_secret: bool) -> Method:
@@ -125,6 +132,7 @@ def _named(joint: Joint, channel: Channel) -> Channel:
 
 
 METHODS: dict[str, Method] = {
+    "vertices": _vertices,
     "columns": _splitting(columns.solve),
     "pairs": _splitting(binary.solve),
     "nr": _nonrobust,
