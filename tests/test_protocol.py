@@ -242,6 +242,12 @@ def test_a_file_that_is_too_large_or_missing_is_refused(tmp_path):
         Protocol.load(tmp_path)
 
 
+def test_attributes_of_one_letter_do_not_make_a_proof_endless():
+    joint = Joint.from_counts(np.array([[3, 1], [2, 5]]).reshape(2, 2, *(1,) * 20))
+    protocol = Protocol.make(Channel(np.array([[0.6, 0.5], [0.4, 0.5]]), joint.letters), joint, SRLIP(1.0))
+    assert decode(encode(protocol)).epsilon == Protocol.make(protocol.channel, joint, LIP(1.0)).epsilon
+
+
 def test_messages_carry_no_weights_or_counts():
     def change(content):
         content["weights"][0][0], content["joint"]["counts"][0] = 123456789, 987654321

@@ -2,8 +2,9 @@
 
 If a mechanism is ε-LDP then P(Y ∈ E | g) ≤ e^ε P(Y ∈ E | h) for all inputs g, h and sets of outputs E. Clopper-Pearson
 bounds p_low ≤ P(E | g) and P(E | h) ≤ p_high, each wrong with probability α/2m when m comparisons are tried, give
-ε ≥ ln(p_low / p_high). Half of α goes to every pair of inputs with every single output. The other half goes to a few
-sets chosen on one half of the draws and bounded on the other half: choosing then costs nothing.
+ε ≥ ln(p_low / p_high). A tenth of α goes to every pair of inputs with every single output, where all draws count and a
+smaller α costs little. The rest goes to a few sets of outputs chosen on one half of the draws and bounded on the other:
+choosing then costs nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 CHOSEN = 8
 SPREADS = 3.0
+SINGLE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ def lower_bound(first_half: Counts, second_half: Counts, confidence: float = 0.9
     if min(first_half.sum(axis=1).min(), second_half.sum(axis=1).min()) <= 0:
         raise ParameterError("an input without draws", remedy="Draw from every input in both halves.")
     alpha = 1 - confidence
-    single = _every_output(first_half + second_half, alpha / 2, confidence)
-    chosen = _chosen_sets(first_half, second_half, alpha / 2, confidence)
+    single = _every_output(first_half + second_half, SINGLE_SHARE * alpha, confidence)
+    chosen = _chosen_sets(first_half, second_half, (1 - SINGLE_SHARE) * alpha, confidence)
     return max(single, chosen, key=lambda bound: bound.epsilon)
 
 
@@ -98,7 +100,8 @@ def _chosen_sets(first_half: Counts, second_half: Counts, alpha: float, confiden
 def _candidates(counts: Counts) -> list[tuple[int, int, NDArray[np.intp]]]:
     """The most promising pairs and sets {y : n_g(y)/n_h(y) ≥ threshold}, judged by a normal approximation.
 
-    For every pair the outputs are put in falling order of likelihood ratio, and the best prefix is kept.
+    For every pair the outputs are put in falling order of likelihood ratio, and the best prefix of two or more is kept;
+    single outputs are judged already.
     """
     draws = counts.sum(axis=1)
     shares = (counts + 0.5) / (draws[:, None] + 0.5 * counts.shape[1])
@@ -107,7 +110,7 @@ def _candidates(counts: Counts) -> list[tuple[int, int, NDArray[np.intp]]]:
         order = np.argsort(shares / shares[g], axis=1, kind="stable")
         p, q = np.cumsum(shares[g][order], axis=1), np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)
         predicted = np.log(p / q) - SPREADS * (_spread(p, draws[g]) + _spread(q, draws[:, None]))
-        predicted[g] = -np.inf
+        predicted[g], predicted[:, 0] = -np.inf, -np.inf
         size = predicted.argmax(axis=1)
         value = predicted[np.arange(len(size)), size]
         for h in np.argsort(-value)[:CHOSEN]:

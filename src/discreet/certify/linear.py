@@ -7,8 +7,9 @@ rounded up; the proof is one comparison with e^ε rounded down.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from discreet.certify.exponential import ceil_div
 from discreet.certify.integers import Integers, exact_prior, secret_weights
 from discreet.joint import Joint
 from discreet.notions.level import Witness
-from discreet.notions.srlip import side_channels
 
 RATIO_BITS = 96
 Weights = NDArray[np.int64]
@@ -63,7 +63,7 @@ def lip(weights: Weights, joint: Joint) -> Ratios:
 def srlip(weights: Weights, joint: Joint) -> Ratios:
     """The LIP ratios under P( · | x_J), for every set J of released attributes and every x_J that occurs."""
     prior = exact_prior(joint)
-    return worse([_known(weights, joint, prior, known) for known in side_channels(joint)])
+    return worse([_known(weights, joint, prior, known) for known in _side_channels(joint)])
 
 
 def ordinary(weights: Weights, joint: Joint) -> Ratios:
@@ -159,6 +159,13 @@ def _known(weights: Weights, joint: Joint, prior: Integers, known: tuple[int, ..
 
     high, low = (np.array([item[i] for item in found], dtype=float) for i in (1, 2))
     return Ratios(np.array([item[0] for item in found], dtype=object), high, low, witness)
+
+
+def _side_channels(joint: Joint) -> Iterator[tuple[int, ...]]:
+    """The sets J that say something: of attributes with several letters, and all of them only if the secret is read."""
+    several = [j for j, size in enumerate(joint.shape) if size > 1]
+    for size in range(max(1, len(several) + joint.reads_secret)):
+        yield from combinations(several, size)
 
 
 def _summed(cells: Integers, axes: tuple[int, ...]) -> Integers:
