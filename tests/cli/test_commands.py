@@ -70,7 +70,7 @@ def test_sanitise_says_the_total_before_and_writes_everything(folder: Path, caps
     assert lines(folder / "out.csv")[0] == '"colour","region"'
     assert len(lines(folder / "out.csv")) == 401
     assert (folder / "out.csv.manifest.json").exists()
-    assert run(["sanitise", protocol, table, out, "--json"]) == 0
+    assert run(["sanitise", protocol, table, out, "--json", "--budget", "100"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["records"], found["draws"]) == (400, 2)
     assert found["epsilon"] > 0.5

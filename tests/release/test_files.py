@@ -114,6 +114,18 @@ def test_the_manifest_fits_the_file_and_says_nothing_about_the_raw_data(
     assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~_umask()
 
 
+def test_a_release_for_testing_says_so(people: pa.Table, protocol_path: Path, tmp_path: Path) -> None:
+    source = store(people, tmp_path / "in.csv")
+    for name in ("a", "b"):
+        sanitise_file(Job(protocol_path, str(source), str(tmp_path / name), testing=True, data=name))
+        manifest = json.loads((tmp_path / f"{name}.manifest.json").read_text())
+        assert "not private" in manifest["randomness"]
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    sanitise_file(Job(protocol_path, str(source), str(tmp_path / "c"), data="c"))
+    assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+    assert "not private" not in (tmp_path / "c.manifest.json").read_text()
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
@@ -127,7 +139,7 @@ def test_nothing_of_the_inputs_metadata_gets_out(people: pa.Table, protocol_path
     for kind in ("parquet", "arrow"):
         target = tmp_path / f"out.{kind}"
         source = store(marked, tmp_path / f"in.{kind}")
-        sanitise_file(Job(protocol_path, str(source), str(target), keep=("region",)))
+        sanitise_file(Job(protocol_path, str(source), str(target), keep=("region",), data=kind))
         assert b"CANARY" in source.read_bytes()
         assert b"CANARY" not in target.read_bytes()
 
@@ -172,5 +184,5 @@ def test_an_empty_table(protocol_path: Path, people: pa.Table, tmp_path: Path) -
     for kind in KINDS:
         source = store(people.slice(0, 0), tmp_path / f"in.{kind}")
         target = tmp_path / f"out.{kind}"
-        assert sanitise_file(Job(protocol_path, str(source), str(target))).records == 0
+        assert sanitise_file(Job(protocol_path, str(source), str(target), data=kind)).records == 0
         assert fetch(target.read_bytes()).column_names == [RELEASED]

@@ -36,7 +36,7 @@ for line in sys.stdin:
     protocol, source, target, data = line.rstrip("\\n").split("\\t")
     child = os.fork()
     if child == 0:
-        sanitise_file(Job(Path(protocol), source, target, keep=("region",), data=data))
+        sanitise_file(Job(Path(protocol), source, target, keep=("region",), data=data, budget=1e6))
         os._exit(0)
     print(child, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

@@ -15,6 +15,8 @@ from discreet.protocol import Protocol
 from discreet.release.composition import repeated, total_epsilon
 from discreet.release.ledger import Ledger
 
+LARGE = 1_000.0
+
 
 @pytest.fixture
 def ledger(protocol: Protocol, protocol_path: Path) -> Ledger:
@@ -24,10 +26,10 @@ def ledger(protocol: Protocol, protocol_path: Path) -> Ledger:
 def test_releases_with_fresh_randomness_count_one_each(ledger: Ledger, protocol: Protocol) -> None:
     totals = []
     for draws in (1, 2, 3):
-        account = ledger.account()
+        account = ledger.account(budget=LARGE)
         assert account.draws == draws
         totals.append(account.epsilon)
-        ledger.enter()
+        ledger.enter(budget=LARGE)
     assert totals[0] == protocol.epsilon
     assert totals == sorted(totals)
     assert totals[2] > totals[0]
@@ -37,8 +39,16 @@ def test_releases_with_one_key_count_once(ledger: Ledger, protocol: Protocol) ->
     for _ in range(3):
         assert ledger.account("key a").epsilon == protocol.epsilon
         ledger.enter("key a")
-    assert ledger.account("key b").draws == 2
-    assert ledger.account().draws == 2
+    assert ledger.account("key b", LARGE).draws == 2
+    assert ledger.account(None, LARGE).draws == 2
+
+
+def test_more_than_the_sum_needs_a_declared_budget(ledger: Ledger, protocol: Protocol) -> None:
+    ledger.enter()
+    assert total_epsilon(protocol, 2) > 2 * protocol.epsilon
+    with pytest.raises(BudgetError, match="add up to"):
+        ledger.account()
+    assert ledger.account(budget=LARGE).epsilon == total_epsilon(protocol, 2)
 
 
 def test_a_declared_budget_is_kept_and_can_only_be_lowered(ledger: Ledger, protocol: Protocol) -> None:
@@ -59,7 +69,7 @@ def test_a_declared_budget_is_kept_and_can_only_be_lowered(ledger: Ledger, proto
 def test_other_people_have_an_account_of_their_own(ledger: Ledger, protocol: Protocol) -> None:
     ledger.enter()
     assert Ledger(ledger.path, protocol, "the second wave").account().draws == 1
-    assert ledger.account().draws == 2
+    assert ledger.account(budget=LARGE).draws == 2
 
 
 @pytest.mark.parametrize("damage", [b'{"event": "rel', b"\xff\xfe\x00", b"[]", b'{"event": "budget"}', b"{}", b"7"])
@@ -68,7 +78,7 @@ def test_a_damaged_line_counts_as_a_release(ledger: Ledger, damage: bytes) -> No
     with ledger.path.open("ab") as file:
         file.write(damage)
     assert ledger.draws() == 2
-    ledger.enter()
+    ledger.enter(budget=LARGE)
     assert ledger.draws() == 3
 
 
@@ -108,7 +118,7 @@ def test_budgets_do_not_add_up_when_the_mechanism_reads_correlated_data() -> Non
     rows = [(letters[:, i] == value) / 2 for i in range(2) for value in range(2)]
     channel = Channel(np.array(rows, float), joint.letters)
     assert LDP(1.0).level(channel, joint).epsilon == pytest.approx(0, abs=1e-12)
-    assert math.isinf(LDP(1.0).level(repeated(channel, 2), joint).epsilon)
+    assert math.isinf(LDP(1.0).level(repeated(channel, 2, 100), joint).epsilon)
     protocol = Protocol.make(channel, joint, LDP(1.0))
     assert total_epsilon(protocol, 1) <= 1e-9
     assert math.isinf(total_epsilon(protocol, 2))
@@ -124,7 +134,7 @@ def test_budgets_add_up_when_the_mechanism_reads_the_secret_alone() -> None:
 
 def test_repeated_draws_are_a_channel_with_the_right_marginals(protocol: Protocol) -> None:
     matrix = protocol.matrix
-    twice = repeated(protocol.channel, 2).matrix
+    twice = repeated(protocol.channel, 2, 100).matrix
     assert len(twice) == len(matrix) * (len(matrix) + 1) // 2
     assert np.allclose(twice.sum(axis=0), 1)
     assert np.allclose(twice[0], matrix[0] ** 2)
@@ -132,5 +142,6 @@ def test_repeated_draws_are_a_channel_with_the_right_marginals(protocol: Protoco
 
 
 def test_too_many_draws_are_bounded_by_telling_everything(protocol: Protocol) -> None:
-    assert np.array_equal(repeated(protocol.channel, 1_000).matrix, np.eye(len(protocol.inputs)))
+    assert np.array_equal(repeated(protocol.channel, 1_000, 10**9).matrix, np.eye(len(protocol.inputs)))
+    assert np.array_equal(repeated(protocol.channel, 2, 20).matrix, np.eye(len(protocol.inputs)))
     assert total_epsilon(protocol, 1_000) >= total_epsilon(protocol, 3)

@@ -16,9 +16,11 @@ from typing import Final
 import numpy as np
 
 from discreet.channel import Channel
+from discreet.notions.rldp import RLDP
 from discreet.protocol import Protocol
 
-MOST_ROWS: Final = 5_000
+MOST_CELLS: Final = 4_000_000
+MOST_ROBUST_ROWS: Final = 500
 MOST_DRAWS: Final = 64
 ROUNDING: Final = 1e-9
 
@@ -27,14 +29,15 @@ def total_epsilon(protocol: Protocol, draws: int) -> float:
     """The level of that many independent releases of the same records, rounded up; 0 for none."""
     if draws <= 1:
         return protocol.epsilon if draws else 0.0
-    level = protocol.notion.level(repeated(protocol.channel, draws), protocol.joint).epsilon
+    most = MOST_ROBUST_ROWS if isinstance(protocol.notion, RLDP) else MOST_CELLS // len(protocol.inputs)
+    level = protocol.notion.level(repeated(protocol.channel, draws, most), protocol.joint).epsilon
     return max(protocol.epsilon, math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level) else math.inf)
 
 
-def repeated(channel: Channel, draws: int) -> Channel:
-    """`draws` independent draws, in any order; a channel that tells more where these are too many to list."""
+def repeated(channel: Channel, draws: int, most: int) -> Channel:
+    """`draws` independent draws, in any order; a channel that tells more where that takes more than `most` rows."""
     matrix = channel.matrix[channel.matrix.any(axis=1)]
-    if draws > MOST_DRAWS or math.comb(len(matrix) + draws - 1, draws) > MOST_ROWS:
+    if draws > MOST_DRAWS or math.comb(len(matrix) + draws - 1, draws) > most:
         return Channel(np.eye(matrix.shape[1]), channel.inputs)
     rows = []
     for chosen in combinations_with_replacement(range(len(matrix)), draws):

@@ -2,6 +2,9 @@
 
 One line of JSON an event, written and synced *before* a release gets its name, so a killed run can leave the ledger
 above the truth, never below it. A line that cannot be read counts as a release.
+
+What was declared as a budget is kept. Where nothing was declared, a further release is refused when it comes to more
+than the sum of the single budgets, which is what people expect and what need not hold (see `composition`).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any, Final
 
 from discreet.exceptions import BudgetError, ReleaseError
 from discreet.protocol import Protocol
-from discreet.release.composition import total_epsilon
+from discreet.release.composition import ROUNDING, total_epsilon
 from discreet.release.publish import sync_folder
 
 ANY_DATA: Final = "the data"
@@ -79,8 +82,12 @@ class Ledger:
         limit = budget if budget is not None else known
         draws = independent([*self._keys(events), key])
         epsilon = total_epsilon(self.protocol, draws)
-        if epsilon > (math.inf if limit is None else limit) or not math.isfinite(epsilon):
-            declared = "any budget" if limit is None else f"the declared budget of {limit:g}"
+        if limit is not None:
+            allowed, declared = limit, f"the declared budget of {limit:g}"
+        else:
+            allowed = draws * self.protocol.epsilon
+            declared = f"the {allowed:.4g} that their budgets add up to; declare a budget if that is meant"
+        if not epsilon <= allowed * (1 + ROUNDING) or math.isinf(epsilon):
             raise BudgetError(
                 f"{draws} independent releases of the same records come to epsilon {epsilon:.4g}, more than {declared}",
                 where=self.path.name,

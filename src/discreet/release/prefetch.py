@@ -44,4 +44,4 @@ def ahead(items: Iterable[Item], depth: int = 4) -> Iterator[Item]:
             yield item  # type: ignore[misc]
     finally:
         stopped.set()
-        reader.join()
+        reader.join(timeout=2.0)  # a pipe that nobody writes to may hold it for ever

@@ -26,7 +26,10 @@ from discreet.release.write import write_records
 
 @dataclass(frozen=True)
 class Job:
-    """One release: where from, where to, and how. "-" is standard input or output."""
+    """One release: where from, where to, and how. "-" is standard input or output.
+
+    `testing` draws from a fixed stream, for tests only: such a release is not private, and its manifest says so.
+    """
 
     protocol: Path
     source: str
@@ -39,6 +42,7 @@ class Job:
     identity: str | None = None
     data: str | None = None
     budget: float | None = None
+    testing: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ def sanitise_file(job: Job, announce: Callable[[Account], None] = lambda account
     ledger = Ledger.beside(job.protocol, protocol, job.data)
     account = ledger.account(key, job.budget)
     announce(account)
-    kernel = Kernel(protocol, Keystream.fresh(), job.keep, keyed)
+    kernel = Kernel(protocol, Keystream.testing() if job.testing else Keystream.fresh(), job.keep, keyed)
     coded = (*kernel.reading.columns, *(() if job.keep_order else job.keep))
     plain = tuple(name for name in kernel.needs if name not in coded)
     with (

@@ -57,6 +57,7 @@ footer {{ margin-top: 3.5rem; padding-top: 1rem; border-top: 1px solid var(--lin
   figure, tr, .promise, .tiles, .formula {{ break-inside: avoid; }}
   thead {{ display: table-header-group; }}
   table {{ font-size: 9pt; margin: 2mm 0; }} th, td {{ padding: .9mm 2.5mm .9mm 0; }}
-  p {{ break-inside: avoid; }} section > p {{ break-after: avoid; }} .formula {{ overflow: visible; padding: 1.5mm 3mm; }}
+  p {{ break-inside: avoid; }} section > p {{ break-after: avoid; }}
+  .formula {{ overflow: visible; padding: 1.5mm 3mm; }}
 }}
 """
