@@ -56,8 +56,7 @@ def cases() -> Iterator[Case]:
 def coverage() -> None:
     """The share of 95 % intervals that contain the truth, for every letter.
 
-    Where an output is almost never a lie and a letter is rare, T has few values and no interval covers 95 %: `atom` is
-    the probability of the most likely value of T, and coverage can only move in steps of about that size.
+    `atom` is the probability of the most likely value of T: where it is large, coverage can only move in such steps.
     """
     print(f"95 % intervals, {RELEASES} releases each, 99.9 % of simulation error: ± {3.3 * 0.0049:.3f}")
     for name, matrix, prior, truth in cases():
@@ -126,17 +125,18 @@ def peers() -> None:
         channel = Channel(family(flat, epsilon).matrix)
         q = channel.matrix @ truth
         for n in (10_000, 1_000_000):
-            errors = np.zeros((RELEASES, 2))
+            errors = np.zeros((RELEASES, 3))
             for i, counts in enumerate(rng.multinomial(n, q / q.sum(), size=RELEASES)):
-                mine = estimate(counts, channel, on="simplex").frequencies
+                linear = estimate(counts, channel, on="simplex").frequencies
+                likely = estimate(counts, channel, method="likelihood").frequencies
                 set_bits = counts if name == "GRR" else counts @ _bits(np.arange(len(q)), a)
                 peer = MI(set_bits, n, *odds[name])
-                errors[i] = ((mine - truth) ** 2).mean(), ((peer - truth) ** 2).mean()
-            ours, theirs = errors.mean(axis=0)
-            noise = np.diff(errors, axis=1).std(ddof=1) / np.sqrt(RELEASES) / theirs
+                errors[i] = [((found - truth) ** 2).mean() for found in (linear, likely, peer)]
+            means = errors.mean(axis=0)
+            noise = (errors[:, :2] - errors[:, 2:]).std(axis=0, ddof=1) / np.sqrt(RELEASES) / means[2]
             print(
-                f"{name} n = {n:<9,d} mean squared error {ours:.4e} against {theirs:.4e}: "
-                f"× {ours / theirs:.4f} ± {noise:.4f}"
+                f"{name} n = {n:<9,d} mean squared error, ours / theirs: linear × {means[0] / means[2]:.4f} ± "
+                f"{noise[0]:.4f}, likelihood × {means[1] / means[2]:.4f} ± {noise[1]:.4f}"
             )
         seconds = []
         for _ in range(7):

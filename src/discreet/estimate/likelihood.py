@@ -119,15 +119,14 @@ def _newton(problem: _Problem, p: Floats, history: list[float]) -> Floats:
         direction = slope.copy()
         direction[free] = np.linalg.solve(curvature, slope[free])
         p = _line_search(problem, p, direction, slope)
-        scaled = p / p.sum()
-        gap = problem.gap(scaled)
-        value = problem.value(scaled)
+        p = p / p.sum()
+        value, gap = problem.value(p), problem.gap(p)
         risen = value > history[-1] + ROUNDING * (1 + abs(value))
         idle = 0 if gap < least or risen else idle + 1
         if gap < least or risen:
             history.append(value)
         if gap < least:
-            best, least = scaled, gap
+            best, least = p, gap
         if gap <= EXACT or idle > 3:
             break
     return best
