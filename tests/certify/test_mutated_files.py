@@ -12,7 +12,7 @@ from discreet.notions.rldp import RLDP
 from discreet.protocol.file import decode, encode
 from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi
 
-FILES = 700
+FILES = 4000
 
 
 def is_true(protocol):

@@ -14,7 +14,7 @@ from random_designs import random_case
 from discreet.certify import level_upper_bound, prove, rounded
 from discreet.exceptions import ProofError
 
-DESIGNS = 600
+DESIGNS = 1000
 
 
 def judged(rng):

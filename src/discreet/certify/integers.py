@@ -35,15 +35,14 @@ def exact_products(left: Integers, right: NDArray[np.int64]) -> Integers:
     products of such limbs are exact in whatever order they are added.
     """
     width = (MANTISSA - int(left.shape[1]).bit_length()) // 2
-    totals: dict[int, NDArray[np.int64]] = {}
-    right_limbs = _limbs(right, width)
-    for i, first in enumerate(_limbs(left, width)):
+    left_limbs, right_limbs = _limbs(left, width), _limbs(right, width)
+    totals = np.zeros((len(left_limbs) + len(right_limbs) - 1, len(left), len(right)), dtype=np.int64)
+    for i, first in enumerate(left_limbs):
         for j, second in enumerate(right_limbs):
-            part = (first @ second.T).astype(np.int64)
-            totals[i + j] = totals[i + j] + part if i + j in totals else part
-    result: Integers = np.zeros((left.shape[0], right.shape[0]), dtype=object)
-    for place, part in totals.items():
-        result = result + (part.astype(object) << width * place)
+            totals[i + j] += (first @ second.T).astype(np.int64)
+    result: Integers = totals[-1].astype(object)
+    for part in totals[-2::-1]:
+        result = (result << width) + part
     return result
 
 

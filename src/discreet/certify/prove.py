@@ -112,8 +112,11 @@ def _robust_level(weights: Weights, bits: int, joint: Joint, notion: Notion) -> 
 
 def _check_robust(weights: Weights, bits: int, joint: Joint, notion: RLDP, ball: ExactBall, epsilon: Fraction) -> Check:
     price = exp_lower(epsilon, RATIO_BITS)
-    with np.errstate(all="ignore"):
-        found = robust.excess(weights, bits, joint, ball, notion.uncertainty.ball(joint), price)
+    try:
+        with np.errstate(all="ignore"):
+            found = robust.excess(weights, bits, joint, ball, notion.uncertainty.ball(joint), price)
+    except ArithmeticError as error:
+        raise ProofError("the search for a robust proof broke off", where=type(error).__name__) from error
     holds = np.asarray(found.upper <= 0, dtype=bool)
     whole = 1 << RATIO_BITS + found.unit
     violation = np.where(holds, 0.0, (np.minimum(found.upper, whole << 64) / whole).astype(float))
