@@ -88,6 +88,19 @@ def test_extremes_are_attained_inside_the_ball_and_never_beaten(order: float) ->
             assert (sign * (drawn @ v) <= sign * found.value + 1e-11).all()
 
 
+@pytest.mark.parametrize("order", [0.1, 0.2, 0.5, 0.9, 1.0, 1.1, 2.0, 20.0, 100.0])
+def test_bound_and_maximiser_agree_in_many_awkward_cases(order: float) -> None:
+    """Tiny and huge radii, empty cells, skewed distributions and rows: the dual bound equals what R attains."""
+    rng = np.random.default_rng(9)
+    p = rng.dirichlet(np.full(5, 0.3), size=3000) * (rng.random((3000, 5)) < 0.9)
+    p = p[p.sum(axis=1) > 0.1] / p[p.sum(axis=1) > 0.1].sum(axis=1, keepdims=True)
+    v = rng.random(p.shape) ** rng.choice([0.2, 1, 4], size=(len(p), 1))
+    radius = 10 ** rng.uniform(-8, 1.5, size=len(p))
+    found = largest(v, p, radius, order)
+    assert np.abs((found.attained_at * v).sum(axis=1) - found.value).max() < 1e-12
+    assert (renyi(p, found.attained_at, order) <= radius * (1 + 1e-5)).all()
+
+
 def test_radius_zero_and_infinity() -> None:
     v, p = np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.5, 0.0])
     assert largest(v, p, 0.0, 2.0).value == 2.0

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
+from scipy.special import logsumexp
 
 Floats = NDArray[np.float64]
 
@@ -102,10 +102,12 @@ class Ball:
 
 def renyi(p: Floats, q: Floats, order: float) -> Floats:
     """D_α(p ‖ q) over the last axis (robust-2 (7)); cells that p leaves empty cost nothing."""
-    support = p > 0
     p, q = np.broadcast_arrays(p, q)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if order == 1:
-            return np.asarray(np.where(p > 0, xlogy(p, p / np.where(p > 0, q, 1)), 0.0).sum(axis=-1))
-        terms = np.where(support, p**order * np.where(support, q, 1.0) ** (1 - order), 0.0)
-        return np.asarray(np.log(terms.sum(axis=-1)) / (order - 1))
+    with np.errstate(divide="ignore"):
+        log_p, log_q = np.log(p), np.log(q)
+    if order == 1:
+        terms = np.subtract(log_p, log_q, out=np.zeros(p.shape), where=p > 0)
+        return np.asarray((p * terms).sum(axis=-1))
+    terms = np.full(p.shape, -np.inf)
+    np.add(order * log_p, (1 - order) * log_q, out=terms, where=p > 0)
+    return np.asarray(logsumexp(terms, axis=-1) / (order - 1))

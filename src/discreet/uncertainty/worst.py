@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.uncertainty.pair import Pairs
-from discreet.uncertainty.roots import falling_root
 from discreet.uncertainty.search import global_split
+from discreet.uncertainty.split_kernel import balance
 
 Floats = NDArray[np.float64]
-FLAT = 700.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,8 @@ def worst_ratio(pairs: Pairs) -> Worst:
         split, slack = _split(part, None)
         value = part.rise(split).value / part.fall(split).value
         worst.value[finite] = value
-        worst.bound[finite] = np.minimum(value + slack / least[finite], most[finite] / least[finite])
+        with np.errstate(over="ignore"):
+            worst.bound[finite] = np.minimum(value + slack / least[finite], most[finite] / least[finite])
         worst.split[finite] = split
     return worst
 
@@ -64,32 +64,24 @@ def _split(pairs: Pairs, price: Floats | None) -> tuple[Floats, Floats]:
 
 
 def _concave_split(pairs: Pairs, price: Floats | None) -> tuple[Floats, Floats]:
-    """From order 1/2 on A_s is concave and B_t convex, so excess is concave and ratio quasi-concave in x.
-
-    x = low + (high − low) sin²θ removes the square-root behaviour at both ends; the tangent at the split found bounds
-    everything that a better split could still give.
-    """
+    """From order 1/2 on A_s is concave and B_t convex, so excess is concave and ratio quasi-concave in x: the split is
+    where gain and loss balance, and the tangent there bounds everything that another split could give."""
     low, high = pairs.interval()
-
-    def at(theta: Floats) -> Floats:
-        return np.asarray(low + (high - low) * np.sin(theta) ** 2)
-
-    def slopes(split: Floats) -> tuple[Floats, Floats, Floats]:
-        """dA/dx, dB/dx and the price in force."""
-        rise, fall = pairs.rise(split), pairs.fall(split)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            up = np.nan_to_num(rise.rate * pairs.ball.marginal_reach(split, pairs.s), nan=0.0, posinf=1e300)
-            down = np.nan_to_num(fall.rate * pairs.ball.marginal_reach(pairs.rest(split), pairs.t), posinf=1e300)
-            return up, down, rise.value / fall.value if price is None else price
-
-    def falling(theta: Floats) -> Floats:
-        up, down, cost = slopes(at(theta))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gain = np.log(up) - np.log(cost * down)
-        return np.asarray(np.clip(np.nan_to_num(gain, nan=0.0, posinf=FLAT, neginf=-FLAT), -FLAT, FLAT))
-
-    theta = falling_root(falling, np.zeros(len(pairs)), np.full(len(pairs), np.pi / 2))
-    split = at(theta)
-    up, down, cost = slopes(split)
-    rate = up - cost * down
-    return split, np.maximum(rate * (high - split), 0.0) + np.maximum(-rate * (split - low), 0.0)
+    ball, split, slope = pairs.ball, np.empty(len(pairs)), np.empty(len(pairs))
+    balance(
+        np.array(pairs.upper),
+        np.array(pairs.lower),
+        ball.conditional[pairs.s],
+        ball.conditional[pairs.t],
+        np.stack([ball.mass[pairs.s], ball.mass[pairs.t]], axis=1),
+        np.stack([low, high], axis=1),
+        np.zeros(len(pairs)) if price is None else price,
+        ball.order,
+        ball.budget,
+        split,
+        slope,
+    )
+    slope = np.nan_to_num(slope, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+    with np.errstate(invalid="ignore"):
+        ahead, behind = np.nan_to_num(slope * (high - split)), np.nan_to_num(slope * (low - split))
+    return split, np.maximum(np.maximum(ahead, behind), 0.0)
