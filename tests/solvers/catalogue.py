@@ -33,7 +33,9 @@ def random_joint(seed: int, c: int, *shape: int, empty: float = 0.0) -> Joint:
     return Joint(cells / cells.sum())
 
 
-def _of(name: str, joint: Joint, notion: Notion, value: float | None = None, utility: Utility = MutualInformation) -> Known:
+def _of(
+    name: str, joint: Joint, notion: Notion, value: float | None = None, utility: Utility = MutualInformation
+) -> Known:
     return Known(name, Splitting.from_joint(joint, notion, utility), value)
 
 

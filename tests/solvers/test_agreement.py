@@ -19,7 +19,7 @@ from discreet.utilities import MutualInformation
 from catalogue import Known, catalogue, random_joint
 
 AGREE = 1e-7
-GAP = 1e-8
+GAP = 5e-8
 
 
 def check(problem: Splitting, split: Split) -> None:
@@ -41,7 +41,7 @@ def test_catalogue(known: Known) -> None:
         check(known.problem, each)
     assert split.status == "optimal"
     assert split.value == pytest.approx(reference.value, abs=AGREE)
-    assert split.upper_bound >= reference.value - 1e-12
+    assert split.upper_bound >= reference.value - 1e-9
     if known.value is not None:
         assert reference.value == pytest.approx(known.value, abs=AGREE)
 
@@ -65,7 +65,7 @@ def test_random_joints(
     split = columns.solve(problem, gap=GAP)
     check(problem, split)
     assert split.value == pytest.approx(reference.value, abs=AGREE)
-    assert split.upper_bound >= reference.value - 1e-12
+    assert split.upper_bound >= reference.value - 1e-9
 
 
 @settings(max_examples=15)

@@ -22,9 +22,11 @@ ROUNDING = 1e-11
 """Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
 INSIDE = 5e-13
 """A condition counts as met when it is violated by no more than this, relative to the size of its terms."""
-DUST = 1e-9
+DUST = 1e-11
 """Smaller posteriors are rounding: left in, they could stand alone in a condition and break it."""
 CUT_ROUNDS = 200
+MISSED = 1e-8
+INSIDE_ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +50,8 @@ class Body:
         self.massive = (problem.prior > 0).astype(float)
         self.scale = np.where(problem.prior > 0, problem.prior, 1.0)
         self.targets = len(problem.target_prior)
-        self.conditions = np.zeros((0, len(problem.prior)))
         self.top = np.ones(len(problem.prior))
-        self._learn(problem.cone.rows)
+        self.conditions = np.unique(self._scaled(problem.cone.rows), axis=0)
         self._bound_weightless_letters()
         self._build()
         self.target_top = self._target_tops()
@@ -113,39 +114,53 @@ class Body:
         """
         if abs(row @ self.problem.prior - 1) > 1e-9:
             return None
-        terms = self.conditions * (row * self.scale)
+        conditions = self.conditions
+        for _ in range(INSIDE_ROUNDS):
+            inner = self._moved(row, conditions)
+            refused = self._refused(inner) if inner is not None else conditions[:0]
+            if not len(refused):
+                return inner
+            conditions = np.vstack([conditions, refused])
+        return None
+
+    def _moved(self, row: Floats, conditions: Floats) -> Floats | None:
+        terms = conditions * (row * self.scale)
         excess = terms.sum(axis=1)
         wrong = excess > INSIDE * np.abs(terms).sum(axis=1)
-        if wrong.any():
-            slack = -(self.conditions[wrong] @ self.scale)
-            if (slack <= 0).any():
-                return None
-            step = float((excess[wrong] / (excess[wrong] + slack)).max()) * (1 + 1e-9)
-            if step > 1e-3:
-                return None
-            row = row + step * (1 - row)
+        if not wrong.any():
+            return row
+        slack = -(conditions[wrong] @ self.scale)
+        if (slack <= 0).any():
+            return None
+        step = float((excess[wrong] / (excess[wrong] + slack)).max()) * (1 + 1e-9)
+        return None if step > 1e-3 else np.asarray(row + step * (1 - row))
+
+    def _refused(self, row: Floats) -> Floats:
+        """What the lazy part of the cone has against a row, scaled."""
         separate = self.problem.cone.separate
-        return None if separate is not None and len(separate(row)) else row
+        return self._scaled(separate(row)) if separate is not None else self.conditions[:0]
 
     def cut(self, rows: Floats) -> bool:
         """Whether the lazy part of the cone refuses any of the rows; what it says is learned."""
         separate = self.problem.cone.separate
         if separate is None:
             return False
-        violated = [separate(row) for row in rows]
-        learned = self._learn(np.vstack(violated))
-        if learned:
+        violated = np.vstack([self._missed(row) for row in rows])
+        if len(violated):
+            self.conditions = np.vstack([self.conditions, np.unique(violated, axis=0)])
             self._build()
-        return learned
+        return len(violated) > 0
 
-    def _learn(self, rows: Floats) -> bool:
-        """Take in conditions that v ≥ 0 does not imply, scaled to a largest entry of one."""
+    def _missed(self, row: Floats) -> Floats:
+        """Conditions of the lazy part that a row clearly misses: by more than an LP may leave a known one."""
+        refused = self._refused(row)
+        return refused[refused @ (row * self.scale) > MISSED]
+
+    def _scaled(self, rows: Floats) -> Floats:
+        """Conditions over x that x ≥ 0 does not imply, with a largest entry of one."""
         scaled = rows / self.scale
         scaled = scaled[(scaled > 0).any(axis=1)]
-        if len(scaled):
-            scaled = np.unique(scaled / np.abs(scaled).max(axis=1, keepdims=True), axis=0)
-            self.conditions = np.vstack([self.conditions, scaled])
-        return len(scaled) > 0
+        return np.asarray(scaled / np.abs(scaled).max(axis=1, keepdims=True)) if len(scaled) else scaled
 
     # ---- building -------------------------------------------------------------------------------------------------
 
@@ -182,9 +197,10 @@ class Body:
         _, which, group = np.unique(np.round(b, 11), axis=0, return_index=True, return_inverse=True)
         rows = b[which]
         low, high = np.minimum(rows, 0.0) @ self.top, np.maximum(rows, 0.0) @ self.top
-        np.minimum.at(high, group[sign > 0], limit[sign > 0])
-        np.maximum.at(low, group[sign < 0], limit[sign < 0])
-        return rows, low - 1e-13, high + 1e-13
+        rounding = np.abs(b - rows[group]) @ self.top
+        np.minimum.at(high, group[sign > 0], (limit + rounding)[sign > 0])
+        np.maximum.at(low, group[sign < 0], (limit - rounding)[sign < 0])
+        return rows, low, high
 
     def _bound_weightless_letters(self) -> None:
         """A bound on the letters of mass zero: y ≥ 0 with (y·A)_z ≥ 1 for each of them proves Σ x_z ≤ max −(y·A) elsewhere.
@@ -202,8 +218,9 @@ class Body:
             if least > 1e-6:
                 self.top[weightless > 0] = max(0.0, float(-(proof[self.massive > 0] / least).min())) * (1 + 1e-9)
                 return
-            separate = self.problem.cone.separate
-            if separate is None or not self._learn(separate(solution.point)):
+            refused = self._refused(solution.point)
+            self.conditions = np.vstack([self.conditions, refused])
+            if not len(refused):
                 raise InfeasibleError(
                     "a row may be concentrated on letters that never occur",
                     where="cone",

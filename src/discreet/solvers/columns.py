@@ -56,7 +56,8 @@ class _Generation:
         self._random = np.random.default_rng(0)
         self._master = Master(problem)
         self._best = self._master.split()
-        self._bound = problem.full_disclosure
+        masses, worths = problem.disclosures
+        self._bound = float(masses @ worths)
         self._last_search = 0
 
     def run(self) -> str:
@@ -66,24 +67,21 @@ class _Generation:
         self._add(starts)
         self._add(self._pricer.climb(starts, np.zeros(len(starts))))
         while not self._late():
-            alpha, held = self._climb()
+            alpha = self._climb()
             self._best = self._master.split()
             found = not self._late() and self._prove(alpha)
             if self._bound - self._best[2] <= self._gap:
                 return "optimal"
-            if found or self._late():
-                continue
-            if not held:
+            if not found and not self._late():
                 return "stalled"
-            self._master.widen()
         return "time limit"
 
     def split(self, status: str) -> Split:
         rows, weights, value = self._best
         return Split(rows, weights, value, max(self._bound, value), status)
 
-    def _climb(self) -> tuple[Floats, bool]:
-        """New rows by climbing, until prices settle: the prices, and whether the master still holds them back."""
+    def _climb(self) -> Floats:
+        """New rows by climbing, until the prices settle without being held back by the master: these prices."""
         stale, last = 0, -np.inf
         patience = STALE_ROUNDS + self._last_search // BOXES_A_ROUND
         while True:
@@ -91,8 +89,11 @@ class _Generation:
             total = float(alpha.sum())
             stale = stale + 1 if abs(total - last) <= max(self._gap, STALE * abs(total)) else 0
             last = total
-            if stale >= patience or self._late():
-                return alpha, held
+            if self._late() or (stale >= patience and not held):
+                return alpha
+            if stale >= patience:
+                self._master.widen()
+                stale = 0
             rows = self._pricer.climb(self._starts(alpha), alpha)
             self._add(rows[self._pricer.gains(rows, alpha) > self._gap / 10])
 
@@ -121,11 +122,12 @@ class _Generation:
         priced = self._pricer.price(alpha, value + 0.99 * self._gap - total, len(alpha), self._late)
         self._last_search = self._pricer.boxes - before
         self._bound = min(self._bound, total + priced.bound)
-        if len(priced.rows):
-            self._master.add(priced.rows)
+        useful = priced.rows[self._pricer.gains(priced.rows, alpha) > self._gap / 10]
+        if len(useful):
+            self._master.add(useful)
         if self._progress is not None:
             self._progress(value, self._bound, time.monotonic() - self._started)
-        return len(priced.rows) > 0
+        return len(useful) > 0
 
     def _late(self) -> bool:
         return time.monotonic() > self._deadline

@@ -47,6 +47,7 @@ class Program:
             "simplex_strategy": strategy,
             "primal_feasibility_tolerance": FEASIBLE,
             "dual_feasibility_tolerance": FEASIBLE,
+            "small_matrix_value": 1e-12,
         }
         for option, value in options.items():
             self._highs.setOptionValue(option, value)
@@ -90,7 +91,9 @@ class Program:
                 return None
         solution = self._highs.getSolution()
         point, prices = np.array(solution.col_value), np.array(solution.row_dual)
-        if not (solution.value_valid and solution.dual_valid and np.isfinite(point).all() and np.isfinite(prices).all()):
+        if not (
+            solution.value_valid and solution.dual_valid and np.isfinite(point).all() and np.isfinite(prices).all()
+        ):
             return None
         return Solution(point, prices)
 
@@ -99,7 +102,8 @@ class Program:
         solution = self.solve()
         if solution is None:
             raise UnfinishedError(
-                "a linear program that has an optimum was not solved", remedy="Drop letters or secrets that hardly occur."
+                "a linear program that has an optimum was not solved",
+                remedy="Drop letters or secrets that hardly occur.",
             )
         return solution
 

@@ -11,7 +11,10 @@ from discreet.solvers.problem import Splitting
 Floats = NDArray[np.float64]
 SLACK = 1e-9
 USED = 1e-12
+SPLITS = 1e-9
+"""How far Σ_y q_y v_y may be from 1 in a split that is handed out."""
 WIDER = 4.0
+WIDEST = 1e6
 
 
 class Master:
@@ -20,8 +23,8 @@ class Master:
     Every equation is multiplied by p_z, so that its terms are masses.
 
     Early on, few rows leave the prices α almost free, and wild prices attract useless rows. A second, elastic program may miss
-    Σ_y q_y v_y = 1 at a cost of `width` a unit of mass, which is the same as |α_z| ≤ width · p_z. The box grows until it no
-    longer matters.
+    Σ_y q_y v_y = 1 at a cost of `width` a unit of mass, which is the same as |α_z| ≤ width · p_z (more than any row is worth,
+    so missing it does not pay for its own sake). The box grows until it no longer matters.
     """
 
     def __init__(self, problem: Splitting) -> None:
@@ -33,8 +36,10 @@ class Master:
         empty, free, both = np.zeros(0), np.full(2 * n, INFINITE), np.hstack([np.eye(n), -np.eye(n)])
         self._exact = Program(empty, empty, np.zeros((n, 0)), self._mass, self._mass, primal=True)
         self._elastic = Program(np.zeros(2 * n), free, both, self._mass, self._mass, primal=True)
-        self.width = 0.0
         self.add(np.ones((1, n)))
+        self._last = self._rows, np.ones(1), float(self._values[0])
+        self.width = 2.0 * max(1e-3, float(np.abs(problem.disclosures[1]).max()))
+        self._charge()
 
     @property
     def size(self) -> int:
@@ -49,22 +54,31 @@ class Master:
 
     def widen(self) -> None:
         """A larger box for the prices."""
-        self.width = max(WIDER * self.width, 2.0 * float(np.abs(self._values).max()), 1e-3)
+        self.width *= WIDER
+        self._charge()
+
+    def _charge(self) -> None:
         self._elastic.set_cost(np.concatenate([np.full(2 * len(self._mass), -self.width), self._values]))
 
     def prices(self) -> tuple[Floats, bool]:
         """α of the elastic program, and whether its box still holds it back. Any α gives a valid bound."""
-        if self.width == 0.0:
-            self.widen()
         solution = self._elastic.solved()
-        return solution.prices * self._mass, bool(solution.point[: 2 * len(self._mass)].max() > SLACK)
+        held = solution.point[: 2 * len(self._mass)].max() > SLACK and self.width < WIDEST
+        return solution.prices * self._mass, bool(held)
 
     def split(self) -> tuple[Floats, Floats, float]:
-        """The rows in use, their weights, and the value: a permitted mechanism."""
+        """The rows in use, their weights, and the value: a permitted mechanism, the last one if this time none comes out."""
         solution = self._exact.solved()
+        self.exact_prices = solution.prices * self._mass
         used = np.flatnonzero(solution.point > USED)
-        rows, weights = self._rows[used], solution.point[used]
-        exact = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
-        if exact.min() >= 0 and np.abs(exact @ rows - 1).max() <= np.abs(weights @ rows - 1).max():
-            weights = exact
-        return rows, weights, float(weights @ self._values[used])
+        rows, weights = self._rows[used], _sharpened(self._rows[used], solution.point[used])
+        if np.abs(weights @ rows - 1).max() <= SPLITS:
+            self._last = rows, weights, float(weights @ self._values[used])
+        return self._last
+
+
+def _sharpened(rows: Floats, weights: Floats) -> Floats:
+    """Weights that split the prior to the last digit, where the LP's do so to its tolerance only."""
+    exact = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
+    better = exact.min() >= 0 and np.abs(exact @ rows - 1).max() <= np.abs(weights @ rows - 1).max()
+    return exact if better else weights

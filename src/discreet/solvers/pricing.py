@@ -74,7 +74,9 @@ class Pricer:
             bound = Search(self, utility, alpha, found).run(enough, stop)
         else:
             raise ParameterError(
-                "a utility that is neither separable nor piecewise linear", where="utility", remedy="Use one of the two."
+                "a utility that is neither separable nor piecewise linear",
+                where="utility",
+                remedy="Use one of the two.",
             )
         return Priced(np.array(found.rows).reshape(-1, len(alpha)), bound)
 

@@ -7,7 +7,7 @@ A mechanism splits the prior into permitted posteriors: v_y[z] = P(z | y) / P(z)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -99,11 +99,13 @@ class Splitting:
         return self.utility.values(self.marginals(rows), self.target_prior)
 
     @cached_property
-    def full_disclosure(self) -> float:
-        """Σ_t p_t μ(e_t / p_t), the value of publishing T itself: no mechanism is worth more, because μ is convex."""
-        seen = self.target_prior > 0
-        p = self.target_prior[seen]
-        return float(p @ self.utility.values(np.diag(1 / p), p))
+    def disclosures(self) -> tuple[Floats, Floats]:
+        """p_t and μ(e_t / p_t) of every target that occurs: the rows that publish T itself.
+
+        μ is convex, so no row is worth more than the largest of them, and no mechanism more than Σ_t p_t μ(e_t / p_t).
+        """
+        p = self.target_prior[self.target_prior > 0]
+        return p, np.array([float(self.utility.values(row[None, :], p)[0]) for row in _diagonal(1 / p)])
 
     def gradients(self, rows: Floats) -> Floats:
         """A subgradient of μ at every row v, over the input letters."""
@@ -137,6 +139,14 @@ class Split:
         matrix = np.repeat(weights[:, None], problem.size, axis=1)
         matrix[:, problem.letters] = self.weights[:, None] * self.rows
         return np.asarray(matrix / matrix.sum(axis=0))
+
+
+def _diagonal(entries: Floats) -> Iterator[Floats]:
+    """The rows of a diagonal matrix, one at a time: the matrix itself may not fit."""
+    for i, entry in enumerate(entries):
+        row = np.zeros(len(entries))
+        row[i] = entry
+        yield row
 
 
 def _weighed(separate: Callable[[Floats], Floats], size: int, z: int) -> bool:

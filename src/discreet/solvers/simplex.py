@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 OPTIMAL, INFEASIBLE, UNFINISHED = 0, 1, 2
-FEASIBLE = 1e-10
+FEASIBLE = 1e-13
 PIVOT = 1e-8
 FRESH_AFTER = 500
 
@@ -56,7 +56,9 @@ def _batch(rows, D, basic, nonbasic, at_high, age, costs, lows, highs, limit, po
         if age[0] > FRESH_AFTER:
             _refresh(rows, D, basic, nonbasic)
             age[0] = 0
-        statuses[b] = _optimise(D, basic, nonbasic, at_high, age, costs[b], lows[b], highs[b], limit, points[b], prices[b])
+        statuses[b] = _optimise(
+            D, basic, nonbasic, at_high, age, costs[b], lows[b], highs[b], limit, points[b], prices[b]
+        )
 
 
 @njit(cache=True)
@@ -96,8 +98,13 @@ def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, limit, point, p
         bound = high[basic[out]] if sign > 0 else low[basic[out]]
         entering = _entering(D[out], d, nonbasic, at_high, low, high, sign * (values[out] - bound), sign, used)
         if entering < 0:
+            nearest = 0.0
+            for k in range(n):
+                nearest += D[out, k] * (low[nonbasic[k]] if sign * D[out, k] > 0 else high[nonbasic[k]])
+            if sign * (nearest - bound) <= FEASIBLE:
+                break
             status = INFEASIBLE
-            push = sign * 1e4 / abs(values[out] - bound)
+            push = 1e4 / (nearest - bound)
             for k in range(n):
                 d[k] -= push * D[out, k]
             if basic[out] >= n:

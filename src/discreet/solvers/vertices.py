@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from discreet.exceptions import InfeasibleError, UnfinishedError
 from discreet.notions.cone import Cone
-from discreet.solvers.lp import Program
+from discreet.solvers.master import Master
 from discreet.solvers.problem import Split, Splitting
 
 Floats = NDArray[np.float64]
 MOST_RAYS = 60_000
 MOST_PAIRS = 400_000_000
-ZERO = 1e-9
-"""A ray (of largest entry 1) lies on a condition (of largest entry 1) when it misses it by less than this."""
+ZERO = 1e-10
+"""A ray lies on a condition when it misses it by less than this, relative to the size of the terms."""
 BLOCK = 4_000_000
+CLOSED = 1e-9
 
 
 def vertices(rows: Floats, prior: Floats) -> Floats:
@@ -54,16 +55,12 @@ def solve(problem: Splitting) -> Split:
         if not len(cuts):
             break
         cone = Cone(np.vstack([cone.rows, cuts]), problem.cone.separate)
-    mass = np.where(problem.prior > 0, problem.prior, 1.0)
-    program = Program(np.zeros(0), np.zeros(0), np.zeros((len(mass), 0)), mass, mass)
-    values = problem.values(rows)
-    program.add_columns(rows * mass, values)
-    solution = program.solved()
-    used = np.flatnonzero(solution.point > 1e-12)
-    weights, value = solution.point[used], float(solution.point[used] @ values[used])
-    alpha = solution.prices * mass
-    bound = float(alpha.sum() + (values - rows @ alpha).max())
-    return Split(rows[used], weights, value, max(bound, value), "optimal")
+    master = Master(problem)
+    master.add(rows)
+    used, weights, value = master.split()
+    alpha = master.exact_prices
+    bound = float(alpha.sum() + (problem.values(rows) - rows @ alpha).max())
+    return Split(used, weights, value, max(bound, value), "optimal" if bound - value <= CLOSED else "stalled")
 
 
 def _extreme_rays(conditions: Floats) -> Floats:
@@ -74,8 +71,8 @@ def _extreme_rays(conditions: Floats) -> Floats:
     left = list(range(len(conditions)))
     while left:
         sides = rays @ conditions[left].T
-        costs = (sides > ZERO).sum(axis=0) * (sides < -ZERO).sum(axis=0)
-        chosen = int(costs.argmin())
+        sides[np.abs(sides) <= ZERO * (rays @ np.abs(conditions[left]).T)] = 0.0
+        chosen = int(((sides > 0).sum(axis=0) * (sides < 0).sum(axis=0)).argmin())
         rays, tight = _cut(rays, tight, sides[:, chosen])
         del left[chosen]
         if len(rays) > MOST_RAYS:
@@ -87,13 +84,12 @@ def _extreme_rays(conditions: Floats) -> Floats:
 
 def _cut(rays: Floats, tight: NDArray[np.bool_], side: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """The extreme rays after one more condition; `tight[i, j]` says that ray i lies on condition j."""
-    out, inside = np.flatnonzero(side > ZERO), np.flatnonzero(side < -ZERO)
-    kept = side <= ZERO
+    out, inside = np.flatnonzero(side > 0), np.flatnonzero(side < 0)
+    kept = side <= 0
     first, second = _neighbours(tight, out, inside, rays.shape[1])
     new = rays[second] * side[first, None] - rays[first] * side[second, None]
     new = new / np.maximum(new.max(axis=1, keepdims=True), 1e-300)
-    on_boundary = np.abs(side[kept]) <= ZERO
-    old_tight = np.column_stack([tight[kept], on_boundary])
+    old_tight = np.column_stack([tight[kept], side[kept] == 0])
     new_tight = np.column_stack([tight[first] & tight[second], np.ones(len(first), dtype=bool)])
     new[new_tight[:, : rays.shape[1]]] = 0.0
     return np.vstack([rays[kept], new]), np.vstack([old_tight, new_tight])

@@ -1,0 +1,84 @@
+"""The compiled dual simplex method against SciPy, and the proofs that do not trust it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from catalogue import random_joint
+from scipy.optimize import linprog
+
+from discreet.exceptions import InfeasibleError
+from discreet.notions.cone import Cone
+from discreet.notions.lip import LIP
+from discreet.solvers.body import Body
+from discreet.solvers.problem import Splitting
+from discreet.solvers.simplex import INFEASIBLE, OPTIMAL, Dictionary, shrink
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_programs_agree_with_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, n, batch = 7, 12, 40
+    rows = np.vstack([np.ones(n), rng.normal(size=(m - 1, n))])
+    costs, upper = rng.normal(size=(batch, n)), rng.random((batch, n)) * 0.5 + 0.05
+    lower = upper * rng.choice([0.0, 0.0, 0.3], size=(batch, n))
+    low = np.tile(np.r_[1.0, np.full(m - 1, -0.2)], (batch, 1))
+    high = np.tile(np.r_[1.0, np.full(m - 1, 0.1)], (batch, 1))
+    points, prices, statuses = Dictionary(rows).maximise(costs, lower, upper, low, high)
+    assert {OPTIMAL, INFEASIBLE} >= set(statuses.tolist())
+    for i in range(batch):
+        limits = np.r_[high[i], -low[i]]
+        peer = linprog(-costs[i], A_ub=np.vstack([rows, -rows]), b_ub=limits, bounds=np.c_[lower[i], upper[i]])
+        rest = costs[i] - prices[i] @ rows
+        bound = np.maximum(rest * lower[i], rest * upper[i]).sum()
+        bound += np.maximum(prices[i] * low[i], prices[i] * high[i]).sum()
+        if peer.status == 2:
+            assert statuses[i] == INFEASIBLE and bound < -100
+        else:
+            assert costs[i] @ points[i] == pytest.approx(-peer.fun, abs=1e-8)
+            assert bound == pytest.approx(-peer.fun, abs=1e-8)
+
+
+def test_a_bound_is_valid_for_any_multipliers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong multipliers make bounds loose, never wrong."""
+    problem = Splitting.from_joint(random_joint(1, 3, 6), LIP(0.5))
+    body = Body(problem)
+    rng = np.random.default_rng(0)
+    costs = rng.normal(size=(50, 6)) * problem.prior
+    box = np.zeros((50, 6)), np.tile(body.target_top, (50, 1))
+    true = body.maximise(costs, *box)
+    attained = (costs * true.rows).sum(axis=1)
+    assert np.allclose(true.bounds, attained, atol=1e-9)
+    solve = Dictionary.maximise
+
+    def disturbed(self: Dictionary, *given: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        points, prices, statuses = solve(self, *given)
+        return points, prices + rng.normal(size=prices.shape), statuses
+
+    monkeypatch.setattr(Dictionary, "maximise", disturbed)
+    assert (body.maximise(costs, *box).bounds >= attained - 1e-12).all()
+
+
+def test_shrinking_keeps_every_row_of_the_box() -> None:
+    rng = np.random.default_rng(2)
+    problem = Splitting.from_joint(random_joint(1, 3, 6), LIP(0.5))
+    body = Body(problem)
+    rows = body.best_rows(rng.normal(size=(200, 6)) * problem.prior)
+    inside = rng.dirichlet(np.ones(200), size=100) @ rows * problem.prior
+    width = np.where(rng.random(inside.shape) < 0.3, 0.3, 0.005)
+    lower, upper = np.maximum(0, inside - rng.random(inside.shape) * width), inside + rng.random(inside.shape) * width
+    smaller_lower, smaller_upper = lower.copy(), upper.copy()
+    assert body.shrink(smaller_lower, smaller_upper).all()
+    assert (smaller_lower <= inside + 1e-9).all() and (inside <= smaller_upper + 1e-9).all()
+    assert (smaller_upper - smaller_lower).sum() < 0.9 * (upper - lower).sum()
+
+
+def test_an_empty_box_is_recognised() -> None:
+    one = np.ones(1)
+    assert not shrink(np.ones((1, 2)), one, one, np.zeros((1, 2)), np.full((1, 2), 0.4), 1)[0]
+
+
+def test_a_cone_that_permits_rows_without_mass_is_refused() -> None:
+    cone = Cone(np.array([[1.0, -2.0, -1.0]]))
+    with pytest.raises(InfeasibleError, match="never occur"):
+        Body(Splitting(np.array([0.5, 0.5, 0.0]), np.arange(3), cone))
