@@ -20,14 +20,14 @@ CLOSE = 1e-8
 """A Newton step this short is followed by one of its square."""
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def search(v: Floats, p: Floats, radius: Floats, order: float, value: Floats, rate: Floats, attained: Floats) -> None:
     """Fills value, rate and maximiser of every row."""
     for i in range(len(v)):
         value[i], rate[i] = search_one(v[i], p[i], radius[i], order, attained[i])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def search_one(v: Floats, p: Floats, radius: float, order: float, attained: Floats) -> tuple[float, float]:
     """Value and rate of one row; fills its maximiser."""
     beta = 1.0 - 1.0 / order
@@ -48,9 +48,17 @@ def search_one(v: Floats, p: Floats, radius: float, order: float, attained: Floa
         attained[at_top] = 1.0
         return top, 0.0
     centre = (top - mean) / scale
-    variance = 0.0
+    variance, highest, lowest = 0.0, bottom, top
     for u in range(len(v)):
+        if p[u] > 0:
+            highest, lowest = max(highest, v[u]), min(lowest, v[u])
         variance += p[u] * ((v[u] - mean) / scale) ** 2
+    if highest <= lowest:  # only an empty cell can be moved to, and ν = max v is best
+        kept = np.exp(-radius) if highest < top else 1.0
+        for u in range(len(v)):
+            attained[u] = kept * p[u]
+        attained[at_top] += 1 - kept
+        return top - kept * (top - highest), kept * (top - highest)
     low, high = NARROWEST * min(1.0, order), WIDEST
     t = min(max(0.5 * np.log(max(variance / (2 * order * radius), 1e-300)), low), high)
     target = np.log(order * radius)
@@ -86,7 +94,7 @@ def search_one(v: Floats, p: Floats, radius: float, order: float, attained: Floa
     return min(mean - scale * nu * np.expm1(log_mean - radius), top), scale * nu * np.exp(log_mean - radius)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _means(
     v: Floats, p: Floats, gap: float, centre: float, top: float, scale: float, beta: float
 ) -> tuple[float, float, float]:

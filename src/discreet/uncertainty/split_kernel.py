@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 ROUNDS, CLOSE = 100, 1e-12
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def balance(
     upper: Floats, lower: Floats, p: Floats, q: Floats, masses: Floats, ends: Floats, price: Floats, order: float,
     kappa: float, split: Floats, slope: Floats,
@@ -53,7 +53,7 @@ def balance(
         split[i], slope[i] = ends[i, 0] + (ends[i, 1] - ends[i, 0]) * np.sin(theta) ** 2, rate
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _gain(
     x: float, upper: Floats, lower: Floats, p: Floats, q: Floats, masses: Floats, price: float, order: float,
     kappa: float, scratch: Floats,
@@ -71,7 +71,7 @@ def _gain(
     return min(max(np.log(up) - np.log(cost * down), -700.0), 700.0), up - cost * down
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _mean(
     v: Floats, p: Floats, spent: float, mass: float, order: float, scratch: Floats, sign: float
 ) -> tuple[float, float]:
