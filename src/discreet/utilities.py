@@ -1,7 +1,7 @@
 """What a row of a mechanism is worth: convex functions of the target marginal w of the row (theory 1).
 
-A row with weight q_y and target marginal w_t = P(t | y) / P(t) contributes q_y · μ(w). Any convex μ keeps the theory: the
-best mechanism is made of extreme rows, and no mechanism is worth more than a bound from the dual prices.
+A row with weight q_y and target marginal w_t = P(t | y) / P(t) contributes q_y · μ(w). Any convex μ keeps the theory:
+the best mechanism is made of extreme rows, and no mechanism is worth more than a bound from the dual prices.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _of(utility: Utility, joint: Joint, channel: Channel) -> float:
     return float(q[used] @ utility.values(marginals, p))
 
 
-MutualInformation = Separable("mutual information", h=lambda w: xlogy(w, w), slope=lambda w: np.log(w) + 1)
+MutualInformation = Separable("mutual information", h=lambda w: np.asarray(xlogy(w, w)), slope=lambda w: np.log(w) + 1)
 """I(T;Y) in nats: h(w) = w ln w."""
 
 ChiSquareInformation = Separable("chi-square information", h=lambda w: w * w - 1, slope=lambda w: 2 * w)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from catalogue import Known, catalogue, random_joint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +19,6 @@ from discreet.notions.srlip import SRLIP
 from discreet.solvers import columns, vertices
 from discreet.solvers.problem import Split, Splitting
 from discreet.utilities import MutualInformation
-from catalogue import Known, catalogue, random_joint
 
 AGREE = 1e-7
 GAP = 5e-8
@@ -87,7 +89,7 @@ def test_monotone_in_epsilon_and_ldp_between_two_lips(seed: int) -> None:
         return columns.solve(Splitting.from_joint(joint, notion), gap=1e-7).value
 
     lip = [best(LIP(epsilon)) for epsilon in (0.1, 0.2, 0.4, 0.8, 1.6)]
-    assert all(after >= before - 1e-6 for before, after in zip(lip, lip[1:], strict=False))
+    assert all(after >= before - 1e-6 for before, after in pairwise(lip))
     assert lip[1] - 1e-6 <= best(LDP(0.4)) <= lip[2] + 1e-6
     assert best(LDP(0.4)) >= best(LDP(0.2)) - 1e-6
 

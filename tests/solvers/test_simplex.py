@@ -33,7 +33,8 @@ def test_programs_agree_with_scipy(seed: int) -> None:
         bound = np.maximum(rest * lower[i], rest * upper[i]).sum()
         bound += np.maximum(prices[i] * low[i], prices[i] * high[i]).sum()
         if peer.status == 2:
-            assert statuses[i] == INFEASIBLE and bound < -100
+            assert statuses[i] == INFEASIBLE
+            assert bound < -100
         else:
             assert costs[i] @ points[i] == pytest.approx(-peer.fun, abs=1e-8)
             assert bound == pytest.approx(-peer.fun, abs=1e-8)
@@ -69,7 +70,8 @@ def test_shrinking_keeps_every_row_of_the_box() -> None:
     lower, upper = np.maximum(0, inside - rng.random(inside.shape) * width), inside + rng.random(inside.shape) * width
     smaller_lower, smaller_upper = lower.copy(), upper.copy()
     assert body.shrink(smaller_lower, smaller_upper).all()
-    assert (smaller_lower <= inside + 1e-9).all() and (inside <= smaller_upper + 1e-9).all()
+    assert (smaller_lower <= inside + 1e-9).all()
+    assert (inside <= smaller_upper + 1e-9).all()
     assert (smaller_upper - smaller_lower).sum() < 0.9 * (upper - lower).sum()
 
 

@@ -1,8 +1,9 @@
 """The permitted rows {v ∈ K : p·v = 1} as a polytope, with bounds that hold whatever the LP solver says.
 
-Inside, a row is x_z = σ_z v_z with σ_z = p_z (then x is the posterior) or 1 for letters of mass zero, so that everything
-is of order one. The polytope is lower ≤ R x ≤ upper, 0 ≤ x ≤ top: the first row is Σ x = 1, then (unless T = Z) come the
-target posteriors π_t = Σ_{f(z)=t} x_z, then the conditions of the cone, two-sided where two of them are each other's mirror.
+Inside, a row is x_z = σ_z v_z with σ_z = p_z (then x is the posterior) or 1 for letters of mass zero, so that
+everything is of order one. The polytope is lower ≤ R x ≤ upper, 0 ≤ x ≤ top: the first row is Σ x = 1, then (unless
+T = Z) come the target posteriors π_t = Σ_{f(z)=t} x_z, then the conditions of the cone, two-sided where two of them are
+each other's mirror.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Body:
     def maximise(self, costs: Floats, lower: Floats, upper: Floats) -> Bounded:
         """max cost·v for every line of `costs`, with the target posteriors in the line's box [lower, upper].
 
-        Weak duality: for *every* y, cost·x ≤ Σ_rows max of y_r r over its interval + Σ_z max of (cost − y·R)_z x_z over its
-        interval. The multipliers of the LP make it tight; wrong ones would make it loose, never wrong.
+        Weak duality: for *every* y, cost·x ≤ Σ_rows max of y_r r over its interval + Σ_z max of (cost − y·R)_z x_z over
+        its interval. The multipliers of the LP make it tight; wrong ones would make it loose, never wrong.
         """
         scaled = costs / self.scale
         for _ in range(CUT_ROUNDS):
@@ -78,12 +79,12 @@ class Body:
         return Bounded(bounds, rows, rest, eta)
 
     def best_rows(self, costs: Floats) -> Floats:
-        """The permitted rows that maximise cost·v, one a line of `costs`; rows that miss a condition are left out."""
+        """The rows that maximise cost·v, one a line of `costs`."""
         box = np.zeros((len(costs), self.targets)), np.tile(self.target_top, (len(costs), 1))
         return self.maximise(costs, *box).rows
 
     def shrink(self, lower: Floats, upper: Floats) -> NDArray[np.bool_]:
-        """Boxes made smaller in place by what Σ π = 1 and, if T = Z, the conditions imply; False where nothing is left."""
+        """Boxes made smaller, in place, by what Σ π = 1 and (if T = Z) the conditions imply; False if none is left."""
         if self.problem.one_to_one and self.massive.all():
             return np.asarray(shrink(self._matrix, self._low, self._high, lower, upper, 1))
         one = np.ones(1)
@@ -181,9 +182,9 @@ class Body:
     def _two_sided(self) -> tuple[Floats, Floats, Floats]:
         """The conditions as low ≤ b·x ≤ high.
 
-        On Σ x = 1 a condition a·x ≤ 0 may be shifted: b = a − m, b·x ≤ −m. With m the mean of a and ±b as one row, the two
-        conditions of LIP become one. Rows with zeros keep them (m = 0). Where only one side is known, the other is what
-        0 ≤ x ≤ top implies.
+        On Σ x = 1 a condition a·x ≤ 0 may be shifted: b = a − m, b·x ≤ −m. With m the mean of a and ±b as one row, the
+        two conditions of LIP become one. Rows with zeros keep them (m = 0). Where only one side is known, the other is
+        what 0 ≤ x ≤ top implies.
         """
         mean = (self.conditions @ self.massive) / self.massive.sum()
         mean[((self.conditions == 0) & (self.massive > 0)).any(axis=1)] = 0.0
@@ -203,7 +204,7 @@ class Body:
         return rows, low, high
 
     def _bound_weightless_letters(self) -> None:
-        """A bound on the letters of mass zero: y ≥ 0 with (y·A)_z ≥ 1 for each of them proves Σ x_z ≤ max −(y·A) elsewhere.
+        """Bound the letters of mass zero: y ≥ 0 with (y·A)_z ≥ 1 for each proves Σ x_z ≤ max −(y·A) over the others.
 
         Such a y exists unless some permitted row lives on letters of mass zero alone.
         """

@@ -30,7 +30,7 @@ STARTS = 100
 def solve(
     problem: Splitting, *, gap: float = 1e-6, time_limit: float | None = None, progress: Progress | None = None
 ) -> Split:
-    """The optimal split, proven to within `gap`; or the best so far with its bound when time runs out or ctrl-C is pressed.
+    """The optimal split, proven to within `gap`; or the best so far and its bound, after `time_limit` s or ctrl-C.
 
     The bound holds for *any* prices α: a split has Σ_y q_y = 1 and Σ_y q_y v_y = 1, so
     Σ_y q_y μ(v_y) = Σ_z α_z + Σ_y q_y (μ(v_y) − α·v_y) ≤ Σ_z α_z + δ, with δ ≥ μ(v) − α·v for every permitted row v.

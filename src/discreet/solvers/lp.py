@@ -1,6 +1,6 @@
 """Linear programs: the one file that touches the LP solver (HiGHS).
 
-A `Program` keeps one solver object alive, so that a change of costs, bounds, columns or rows restarts from the last basis.
+A `Program` keeps one solver object alive, so that a change of costs, columns or rows restarts from the last basis.
 Nothing from an unsuccessful solve is ever handed on: `solve` returns an optimal `Solution`, or None.
 """
 
@@ -37,10 +37,10 @@ class Program:
     def __init__(
         self, lower: Floats, upper: Floats, rows: Floats, row_lower: Floats, row_upper: Floats, *, primal: bool = False
     ) -> None:
-        self._highs = highspy.Highs()
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.silent()
         strategy = PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX
-        options = {
+        options: dict[str, str | int | float] = {
             "presolve": "off",
             "solver": "simplex",
             "threads": 1,
@@ -73,14 +73,6 @@ class Program:
 
     def set_cost(self, cost: Floats) -> None:
         self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
-
-    def set_bounds(self, lower: Floats, upper: Floats) -> None:
-        self._highs.changeColsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
-
-    def set_row_bounds(self, first: int, lower: Floats, upper: Floats) -> None:
-        """New right-hand sides of consecutive rows."""
-        which = np.arange(first, first + len(lower), dtype=np.int32)
-        self._highs.changeRowsBounds(len(lower), which, lower, upper)
 
     def solve(self) -> Solution | None:
         """The optimum, or None. A failure from a warm basis is tried once more from none."""
@@ -117,7 +109,7 @@ class Program:
 def optimum(
     cost: Floats, lower: Floats, upper: Floats, rows: sparse.csr_array, row_lower: Floats, row_upper: Floats
 ) -> Floats | None:
-    """The point of one large sparse program that is solved once: maximise cost·x within the bounds; None if not solved."""
+    """The point of one large sparse program that is solved once: maximise cost·x within bounds; None if it fails."""
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = len(cost), len(row_lower)
     model.sense_ = highspy.ObjSense.kMaximize
@@ -126,7 +118,7 @@ def optimum(
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_, model.a_matrix_.index_ = rows.indptr, rows.indices
     model.a_matrix_.value_ = rows.data
-    highs = highspy.Highs()
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.silent()
     highs.setOptionValue("threads", 1)
     highs.passModel(model)

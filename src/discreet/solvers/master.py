@@ -1,4 +1,4 @@
-"""The master program of column generation: the best weights for the rows found so far, and the prices of the letters."""
+"""The master program of column generation: the best weights for the rows so far, and the prices of the letters."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Master:
 
     Every equation is multiplied by p_z, so that its terms are masses.
 
-    Early on, few rows leave the prices α almost free, and wild prices attract useless rows. A second, elastic program may miss
-    Σ_y q_y v_y = 1 at a cost of `width` a unit of mass, which is the same as |α_z| ≤ width · p_z (more than any row is worth,
-    so missing it does not pay for its own sake). The box grows until it no longer matters.
+    Early on, few rows leave the prices α almost free, and wild prices attract useless rows. A second, elastic program
+    may miss Σ_y q_y v_y = 1 at a cost of `width` a unit of mass, which is the same as |α_z| ≤ width · p_z (more than
+    any row is worth, so missing it does not pay for its own sake). The box grows until it no longer matters.
     """
 
     def __init__(self, problem: Splitting) -> None:
@@ -67,7 +67,7 @@ class Master:
         return solution.prices * self._mass, bool(held)
 
     def split(self) -> tuple[Floats, Floats, float]:
-        """The rows in use, their weights, and the value: a permitted mechanism, the last one if this time none comes out."""
+        """The rows in use, their weights and the value: a permitted mechanism, the last one if none comes out now."""
         solution = self._exact.solved()
         self.exact_prices = solution.prices * self._mass
         used = np.flatnonzero(solution.point > USED)
@@ -81,4 +81,4 @@ def _sharpened(rows: Floats, weights: Floats) -> Floats:
     """Weights that split the prior to the last digit, where the LP's do so to its tolerance only."""
     exact = np.linalg.lstsq(rows.T, np.ones(rows.shape[1]), rcond=None)[0]
     better = exact.min() >= 0 and np.abs(exact @ rows - 1).max() <= np.abs(weights @ rows - 1).max()
-    return exact if better else weights
+    return np.asarray(exact, dtype=np.float64) if better else weights

@@ -1,7 +1,7 @@
 """Exact pricing: the largest gain μ(v) − α·v over the permitted rows, by branch and bound (theory 1.4).
 
 μ is separable and convex, the rows form a polytope. On a box of target posteriors π_t = p_t w_t every h is at most its
-chord, so an LP bounds the whole box; cutting the box where the chord is furthest from h makes the bound exact in the end.
+chord, so an LP bounds the whole box; cutting boxes where the chord is far from h makes the bound exact in the end.
 The LP point is itself a permitted row, and climbing from it (linearise, solve, repeat) gives good rows on the way.
 """
 
@@ -159,8 +159,8 @@ class Search:
     def _branch(self) -> None:
         """Cut the most promising boxes in two: the wide intervals whose chord is far from h at the LP point come first.
 
-        The cut halfway between the LP point and the middle of the interval measured best: at the LP point alone one half
-        stays almost as large as the whole, in the middle alone the LP point is not cut off.
+        The cut halfway between the LP point and the middle of the interval measured best: at the LP point alone one
+        half stays almost as large as the whole, in the middle alone the LP point is not cut off.
         """
         taken: list[tuple[float, int]] = []
         while self._heap and len(taken) < BATCH and -self._heap[0][0] > self._found.threshold:
@@ -213,7 +213,8 @@ class Search:
     def _price_out(self, lower: Floats, upper: Floats, answer: Bounded, slack: Floats) -> None:
         """Take from the boxes, in place, the part where reduced costs alone bring the bound below the threshold.
 
-        A row whose entry is Δ away from the end of its interval that the reduced cost ρ prefers gains at most bound − |ρ| Δ.
+        A row whose entry is Δ away from the end of its interval that the reduced cost ρ prefers gains at most
+        bound − |ρ| Δ.
         """
         room = np.maximum(slack, 0.0)[:, None]
         price = answer.rest if self._problem.one_to_one else answer.eta

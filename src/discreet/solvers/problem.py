@@ -28,8 +28,8 @@ Indices = NDArray[np.intp]
 class Splitting:
     """Split `prior` over the input letters into rows of `cone`, valued by `utility` on the target T = f(z).
 
-    `target[z]` is f(z). `letters` says which of the `size` letters of the mechanism the problem is about; the others carry
-    no mass and no condition mentions them, so every row may treat them as it treats nobody: Q[y, z] = q_y.
+    `target[z]` is f(z). `letters` says which of the `size` letters of the mechanism the problem is about; the others
+    carry no mass and no condition mentions them, so every row may treat them as it treats nobody: Q[y, z] = q_y.
     """
 
     prior: Floats
@@ -53,8 +53,7 @@ class Splitting:
         """The same problem without letters of mass zero that occur in no condition.
 
         Letters of mass zero that do occur (RLDP) stay: they constrain, with zero utility. The rows of a cone with a
-        `separate` are not all known; a silent letter is then recognised by conditions that never weigh it, neither alone
-        nor next to all the others.
+        `separate` are not all known; a letter is then silent if neither it alone nor all others without it are refused.
         """
         silent = (self.prior == 0) & ~np.any(self.cone.rows != 0, axis=0)
         if self.cone.separate is not None:
@@ -70,7 +69,7 @@ class Splitting:
     @cached_property
     def target_prior(self) -> Floats:
         """p_T"""
-        return np.bincount(self.target, weights=self.prior)
+        return np.asarray(np.bincount(self.target, weights=self.prior), dtype=np.float64)
 
     @cached_property
     def one_to_one(self) -> bool:

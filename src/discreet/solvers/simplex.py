@@ -2,10 +2,10 @@
 
     maximise cost·x   subject to   r = R x,   lower ≤ (x, r) ≤ upper      (all bounds finite)
 
-The dictionary x_B = D x_N has no constants, and with finite bounds every basis is dual feasible once each nonbasic variable
-sits at the bound its reduced cost prefers. So the dual simplex method starts warm from any basis, whatever changed, and
-*every* iterate carries multipliers y of the rows that give a valid bound. Callers bound by weak duality with these y and
-check every point themselves: an error here can cost tightness, never truth.
+The dictionary x_B = D x_N has no constants, and with finite bounds every basis is dual feasible once each nonbasic
+variable sits at the bound its reduced cost prefers. So the dual simplex method starts warm from any basis, whatever
+changed, and *every* iterate carries multipliers y of the rows that give a valid bound. Callers bound by weak duality
+with these y and check every point themselves: an error here can cost tightness, never truth.
 """
 
 from __future__ import annotations

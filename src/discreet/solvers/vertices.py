@@ -1,10 +1,10 @@
 """Every extreme row, then one linear program: the reference that everything else is measured against (theory 1.1, 1.2).
 
-The rows of a mechanism may be taken from the extreme rays of the cone K in a dimensions, not from the extreme points of the
-polytope of whole mechanisms in a(a − 1) dimensions that the papers enumerate. The double description method starts
-from v ≥ 0, whose extreme rays are the single letters, and takes in one condition at a time: rays on the wrong side go, and each pair
-of neighbours on different sides leaves a new ray on the boundary. With k conditions taken in, a ray has at most k + 1 letters,
-which is why the rays of LDP and LIP stay sparse.
+The rows of a mechanism may be taken from the extreme rays of the cone K in a dimensions, not from the extreme points of
+the polytope of whole mechanisms in a(a − 1) dimensions that the papers enumerate. The double description method starts
+from v ≥ 0, whose extreme rays are the single letters, and takes in one condition at a time: rays on the wrong side go,
+and each pair of neighbours on different sides leaves a new ray on the boundary. A new ray mixes two old ones, so the
+rays of LDP and LIP stay sparse: at most c letters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def vertices(rows: Floats, prior: Floats) -> Floats:
 
 
 def solve(problem: Splitting) -> Split:
-    """The exact optimum: the best weights on all extreme rows. A lazy cone is listed, cut and listed again."""
+    """The exact optimum: the best weights on all extreme rows. A lazy cone is listed, cut and listed again.
+
+    The bound compares every listed row with the prices; it is as good as the list. `columns` needs no list.
+    """
     cone = problem.cone
     while True:
         rows = vertices(cone.rows, problem.prior)
