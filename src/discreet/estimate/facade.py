@@ -58,12 +58,13 @@ def estimate_by(
     method: Method = "linear",
     on: Placement = "raw",
     assume: Assumption | None = None,
+    pseudo_records: float = 0.0,
     column: str | None = None,
 ) -> dict[Hashable, Estimate]:
     """An estimate for every group of a public column that was kept in the release."""
     model = model_of(protocol, assume, column)
     groups = count_groups(released, model, by)
-    return {name: _estimate([model], [counts], method, on, 0.0) for name, counts in groups.items()}
+    return {name: _estimate([model], [counts], method, on, pseudo_records) for name, counts in groups.items()}
 
 
 def _estimate(

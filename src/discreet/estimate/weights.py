@@ -2,7 +2,8 @@
 
 A learner that takes weighted examples is given every record once a letter, with weight P(x | y). Where a public column
 c matters (the class that is to be predicted), the letters' frequencies are estimated in each of its groups, so that the
-weights are P(x | y, c) ∝ Q[y, x] P(x | c): with the overall P(x) they would wash out what x tells about c.
+weights are P(x | y, c) ∝ Q[y, x] P(x | c): weights with the overall P(x) pull the groups together. Many letters and few
+records make P(x | c) noisy, and then its likelihood should be regularised by `pseudo_records`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _posterior(model: Model, estimate: Estimate) -> Floats:
 
 
 def _distribution(estimate: Estimate) -> Floats:
-    """The estimate as a distribution; the most likely one where not all of it is determined."""
-    if estimate.determined.all():
+    """The estimate as a distribution; the most likely one where not all of a linear one is determined."""
+    if estimate.analysis.method == "linear" and estimate.determined.all():
         return on_simplex(estimate.functionals.values)
-    return np.asarray(estimate.functionals.rows @ estimate.analysis.fit.frequencies)
+    return np.asarray(estimate.functionals.rows @ estimate.analysis.regularised.finished().frequencies)
