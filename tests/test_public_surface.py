@@ -10,7 +10,7 @@ def test_all_is_sorted_and_real():
 
 def test_settled_names_are_there():
     settled = {
-        *("Joint", "Channel", "Protocol", "Design", "design", "plan", "audit"),
+        *("Joint", "Channel", "Protocol", "Design", "design", "plan", "audit", "estimate"),
         *("LDP", "LIP", "SRLIP", "RLDP", "OrdinaryLDP", "ChiSquare", "Renyi", "Everything", "Exactly"),
         *("MutualInformation", "ChiSquareInformation", "CorrectGuess"),
     }

@@ -4,6 +4,7 @@ from discreet.alphabet import Attribute
 from discreet.audit import audit
 from discreet.channel import Channel
 from discreet.design import Design, design
+from discreet.estimate import estimate
 from discreet.exceptions import (
     AlphabetError,
     BudgetError,
@@ -62,5 +63,6 @@ __all__ = [
     "UnfinishedError",
     "audit",
     "design",
+    "estimate",
     "plan",
 ]
