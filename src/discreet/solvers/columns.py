@@ -28,17 +28,22 @@ STARTS = 100
 
 
 def solve(
-    problem: Splitting, *, gap: float = 1e-6, time_limit: float | None = None, progress: Progress | None = None
+    problem: Splitting,
+    *,
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    known_bound: float = np.inf,
 ) -> Split:
     """The optimal split, proven to within `gap`; or the best so far and its bound, after `time_limit` s or ctrl-C.
 
     The bound holds for *any* prices α: a split has Σ_y q_y = 1 and Σ_y q_y v_y = 1, so
     Σ_y q_y μ(v_y) = Σ_z α_z + Σ_y q_y (μ(v_y) − α·v_y) ≤ Σ_z α_z + δ, with δ ≥ μ(v) − α·v for every permitted row v.
-    `progress` is called with the value, the bound and the seconds so far.
+    `progress` is called with the value, the bound and the seconds so far. `known_bound` was proven elsewhere.
     """
     if not gap > 0:
         raise ParameterError("the gap is not positive", where="gap", remedy="Try 1e-6.")
-    generation = _Generation(problem, gap, time_limit, progress)
+    generation = _Generation(problem, gap, time_limit, progress, known_bound)
     try:
         status = generation.run()
     except KeyboardInterrupt:
@@ -49,7 +54,9 @@ def solve(
 class _Generation:
     """One run, which can be asked for its best split at any time."""
 
-    def __init__(self, problem: Splitting, gap: float, time_limit: float | None, progress: Progress | None) -> None:
+    def __init__(
+        self, problem: Splitting, gap: float, time_limit: float | None, progress: Progress | None, known_bound: float
+    ) -> None:
         self._problem, self._gap, self._progress = problem, gap, progress
         self._started = time.monotonic()
         self._deadline = np.inf if time_limit is None else self._started + time_limit
@@ -57,11 +64,12 @@ class _Generation:
         self._master = Master(problem)
         self._best = self._master.split()
         masses, worths = problem.disclosures
-        self._bound = float(masses @ worths)
+        self._bound = min(known_bound, float(masses @ worths))
         self._last_search = 0
 
     def run(self) -> str:
         self._pricer = Pricer(self._problem)
+        self._bound = min(self._bound, self._pricer.easy_bound)
         self._favouring = np.diag(np.maximum(self._problem.prior, 1e-9))
         starts = self._pricer.body.best_rows(self._favouring)
         self._add(starts)

@@ -39,12 +39,12 @@ class Program:
     ) -> None:
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.silent()
-        strategy = PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX
+        self._strategy = PRIMAL_SIMPLEX if primal else DUAL_SIMPLEX
         options: dict[str, str | int | float] = {
             "presolve": "off",
             "solver": "simplex",
             "threads": 1,
-            "simplex_strategy": strategy,
+            "simplex_strategy": self._strategy,
             "primal_feasibility_tolerance": FEASIBLE,
             "dual_feasibility_tolerance": FEASIBLE,
             "small_matrix_value": 1e-12,
@@ -75,10 +75,13 @@ class Program:
         self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
 
     def solve(self) -> Solution | None:
-        """The optimum, or None. A failure from a warm basis is tried once more from none."""
+        """The optimum, or None. After a failure the other simplex method tries once more, from no basis."""
         if not self._optimal():
             self._highs.clearSolver()
-            if not self._optimal():
+            self._highs.setOptionValue("simplex_strategy", DUAL_SIMPLEX + PRIMAL_SIMPLEX - self._strategy)
+            solved = self._optimal()
+            self._highs.setOptionValue("simplex_strategy", self._strategy)
+            if not solved:
                 self._highs.clearSolver()
                 return None
         solution = self._highs.getSolution()
@@ -108,8 +111,8 @@ class Program:
 
 def optimum(
     cost: Floats, lower: Floats, upper: Floats, rows: sparse.csr_array, row_lower: Floats, row_upper: Floats
-) -> Floats | None:
-    """The point of one large sparse program that is solved once: maximise cost·x within bounds; None if it fails."""
+) -> Solution | None:
+    """One large sparse program that is solved once: maximise cost·x within the bounds. None if it was not solved."""
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = len(cost), len(row_lower)
     model.sense_ = highspy.ObjSense.kMaximize
@@ -122,8 +125,10 @@ def optimum(
     highs.silent()
     highs.setOptionValue("threads", 1)
     highs.passModel(model)
-    solved = highs.run() == highspy.HighsStatus.kOk and highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return np.array(highs.getSolution().col_value) if solved else None
+    if highs.run() != highspy.HighsStatus.kOk or highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    solution = highs.getSolution()
+    return Solution(np.array(solution.col_value), np.array(solution.row_dual))
 
 
 def _empty(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exceptions import ParameterError
-from discreet.solvers.body import Body, Bounded
+from discreet.solvers.body import ROUNDING, Body, Bounded
 from discreet.solvers.problem import Splitting
 from discreet.utilities import PiecewiseLinear, Separable
 
@@ -49,6 +49,17 @@ class Pricer:
 
     def gains(self, rows: Floats, alpha: Floats) -> Floats:
         return np.asarray(self.problem.values(rows) - rows @ alpha)
+
+    @property
+    def easy_bound(self) -> float:
+        """A bound on every split: w_t is at most its top and one on average, so Σ_y q_y h(w_t) ≤ its chord at 1."""
+        utility, p = self.problem.utility, self.problem.target_prior
+        if not isinstance(utility, Separable):
+            return np.inf
+        seen = p > 0
+        top = self.body.target_top[seen] / p[seen]
+        slopes, offsets = utility.secants(np.zeros_like(top), top)
+        return float(p[seen] @ (slopes + offsets)) + ROUNDING
 
     def climb(self, rows: Floats, alpha: Floats) -> Floats:
         """Linearise and solve until nothing improves: locally best rows."""

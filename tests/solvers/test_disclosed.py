@@ -1,0 +1,42 @@
+"""The bound from a disclosed attribute lies above the optimum, and below what is known without it."""
+
+from __future__ import annotations
+
+import pytest
+from catalogue import random_joint
+
+from discreet.notions.srlip import SRLIP
+from discreet.solvers import columns, disclosed
+from discreet.solvers.problem import Splitting
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("epsilon", [0.2, 0.6, 1.5])
+def test_no_mechanism_beats_it(seed: int, epsilon: float) -> None:
+    joint = random_joint(seed, 2, 3, 4, empty=0.1)
+    optimum = columns.solve(Splitting.from_joint(joint, SRLIP(epsilon)))
+    bound = disclosed.bound(joint, SRLIP(epsilon))
+    assert optimum.value <= bound <= joint.entropy
+
+
+def test_it_says_something() -> None:
+    joint = random_joint(1, 2, 3, 4)
+    assert disclosed.bound(joint, SRLIP(0.2)) < 0.95 * joint.entropy
+
+
+def test_out_of_time_it_still_holds() -> None:
+    joint = random_joint(1, 2, 3, 4)
+    assert disclosed.bound(joint, SRLIP(0.2), time_limit=0.0) == pytest.approx(joint.entropy)
+
+
+def test_a_curator_gets_the_entropy() -> None:
+    joint = random_joint(1, 2, 3, 4).curator()
+    assert disclosed.bound(joint, SRLIP(0.2)) == joint.entropy
+
+
+def test_a_known_bound_is_used_and_ends_the_search() -> None:
+    problem = Splitting.from_joint(random_joint(1, 2, 3, 4), SRLIP(0.5))
+    optimum = columns.solve(problem)
+    split = columns.solve(problem, gap=1e-6, known_bound=optimum.value + 5e-7)
+    assert split.upper_bound <= optimum.value + 5e-7
+    assert split.value == pytest.approx(optimum.value, abs=1e-6)
