@@ -1,4 +1,4 @@
-"""Every block of Python in the documentation runs, and its assertions hold."""
+"""Every block of `python` in the documentation runs, and its assertions hold; `py` marks a sketch."""
 
 from __future__ import annotations
 

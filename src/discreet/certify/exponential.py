@@ -9,14 +9,17 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
+from discreet.exceptions import ProofError
+
 GUARD = 32
 LARGEST = 4096
-"""Beyond e^±4096 the bounds stay sound but stop following: nothing in a protocol is that large or that small."""
+"""Nothing that a proof needs is beyond e^±4096. No upper bound is given there, and lower bounds stop following."""
 
 
 @lru_cache(maxsize=1024)
 def exp_lower(x: Fraction, bits: int) -> int:
     """An integer at most 2^bits · e^x, and within a few units of it up to x = 4096."""
+    x = min(x, Fraction(LARGEST))
     return exp_bounds((x.numerator << bits + GUARD) // x.denominator, bits + GUARD)[0] >> GUARD
 
 
@@ -27,10 +30,10 @@ def exp_upper(x: Fraction, bits: int) -> int:
 
 
 def exp_bounds(x: int, width: int) -> tuple[int, int]:
-    """Integers on either side of 2^width · e^(x / 2^width)."""
+    """Integers on either side of 2^width · e^(x / 2^width); ProofError where x is too large for an upper bound."""
     limit = LARGEST << width
     if x > limit:
-        return exp_bounds(limit, width)[0], _beyond(width)
+        raise ProofError("a power beyond e^4096", where="certify", remedy="Use an order nearer to 1.")
     if x < -limit:
         return 0, exp_bounds(-limit, width)[1]
     fine = width + GUARD
@@ -88,12 +91,6 @@ def _ln_near_one(numerator: int, denominator: int, width: int) -> tuple[int, int
 @lru_cache(maxsize=64)
 def _ln2(width: int) -> tuple[int, int]:
     return _ln_near_one(2, 1, width)
-
-
-@lru_cache(maxsize=64)
-def _beyond(width: int) -> int:
-    """Stands for an upper bound that is not kept: larger than anything it is compared with."""
-    return 1 << width + 64 * LARGEST
 
 
 def _scaled(value: int, power: int, *, up: bool) -> int:

@@ -133,6 +133,7 @@ def _ball(joint: Joint, notion: Notion) -> ExactBall | None:
 
 def check_weights(weights: Weights, bits: int, joint: Joint) -> None:
     """Whole numbers ≥ 0, one column a letter, each adding up to 2^bits."""
+    bits = int(bits)
     if not 1 <= bits <= MAX_BITS or weights.dtype != np.int64 or weights.ndim != 2:
         raise ChannelError("weights are not integers over 2^bits", remedy=f"Use int64 and 1 to {MAX_BITS} bits.")
     if weights.shape[1] != len(joint.letters) or len(weights) == 0:

@@ -20,6 +20,7 @@ from discreet.exceptions import ProofError
 WIDTH = 128
 PI_UPPER = Fraction(31415926535897932384626433832795028842, 10**37)
 RAISED = 1000
+SMALLEST = Fraction(1, 10**9)
 
 
 @lru_cache(maxsize=256)
@@ -27,7 +28,7 @@ def chi_square_quantile_upper(degrees: int, confidence: Fraction) -> Fraction:
     """A number q with P(χ² ≤ q) ≥ confidence, proven, and within a relative 1e-9 of the smallest one."""
     guess = float(chdtri(degrees, float(1 - confidence)))
     for margin in (1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9):
-        candidate = Fraction(guess * (1 + margin))
+        candidate = max(Fraction(guess * (1 + margin)), SMALLEST)
         if Fraction(cumulative_lower(degrees, candidate), 1 << WIDTH) >= confidence:
             return candidate
     raise ProofError(

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.certify.exponential import ceil_div, exp_bounds, exp_lower, exp_upper, ln_bounds
+from discreet.certify.exponential import LARGEST, ceil_div, exp_bounds, exp_lower, exp_upper, ln_bounds
 from discreet.certify.integers import Integers, exact_prior
 from discreet.certify.quantile import chi_square_quantile_upper
 from discreet.exceptions import ParameterError
@@ -58,6 +58,8 @@ def exact_ball(joint: Joint, uncertainty: ChiSquare | Renyi) -> ExactBall | None
     if isinstance(uncertainty, ChiSquare):
         if joint.n is None:
             raise ParameterError("a confidence set without n", where="ChiSquare", remedy="Build the joint from counts.")
+        if joint.counts is not None and joint.n != int(joint.counts.sum()):
+            raise ParameterError("n is not the sum of the counts", where="ChiSquare", remedy="Use Joint.from_counts.")
         quantile = chi_square_quantile_upper(joint.table.size - 1, Fraction(uncertainty.confidence))
         square = 1 + quantile / joint.n
         scaled = ceil_div(square.numerator << 2 * BUDGET_BITS, square.denominator)
@@ -152,7 +154,10 @@ def _one(ball: ExactBall, counts: list[int], gaps: list[int], left: int, spent: 
             if beta > 0:
                 power += count * exp_bounds(_times(beta, log[0] - shift[1], up=False), POWER_BITS)[0]
             else:
-                power += count * exp_bounds(_times(beta, log[0] - shift[1], up=True), POWER_BITS)[1]
+                exponent = _times(beta, log[0] - shift[1], up=True)
+                if exponent > LARGEST << POWER_BITS:
+                    return 0, 0
+                power += count * exp_bounds(exponent, POWER_BITS)[1]
     if power == 0:
         return 0, 0
     above, below = ln_bounds(power << BUDGET_BITS, POWER_BITS), ln_bounds(left << POWER_BITS, POWER_BITS)

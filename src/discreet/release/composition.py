@@ -22,6 +22,8 @@ from discreet.protocol import Protocol
 MOST_CELLS: Final = 4_000_000
 MOST_ROBUST_ROWS: Final = 500
 MOST_DRAWS: Final = 64
+SMALLEST_LOG: Final = 600.0
+"""Products below e^−600 may underflow, and an output that seems impossible would hide what it tells."""
 ROUNDING: Final = 1e-9
 
 
@@ -37,6 +39,8 @@ def total_epsilon(protocol: Protocol, draws: int) -> float:
 def repeated(channel: Channel, draws: int, most: int) -> Channel:
     """`draws` independent draws, in any order; a channel that tells more where that takes more than `most` rows."""
     matrix = channel.matrix[channel.matrix.any(axis=1)]
+    if draws * -math.log(matrix[matrix > 0].min()) > SMALLEST_LOG:
+        return Channel(np.eye(matrix.shape[1]), channel.inputs)
     if draws > MOST_DRAWS or math.comb(len(matrix) + draws - 1, draws) > most:
         return Channel(np.eye(matrix.shape[1]), channel.inputs)
     rows = []

@@ -60,7 +60,9 @@ class Kernel:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.protocol.joint.secrets)
+        """The secret columns. Several that `Joint.observed` joined into one are named a×b: each of them counts."""
+        names = [attribute.name for attribute in self.protocol.joint.secrets]
+        return (*names, *(part for name in names for part in name.split("×")))
 
     @property
     def column(self) -> str:

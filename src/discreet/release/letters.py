@@ -24,6 +24,7 @@ from discreet.alphabet import Attribute
 from discreet.exceptions import AlphabetError, TableError
 
 Codes = NDArray[np.unsignedinteger]
+UNREADABLE = "\N{REPLACEMENT CHARACTER}" * 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,22 @@ def as_text(values: pa.Array) -> pa.Array:
         return values.cast(pa.large_string())
     if is_text(kind):
         return pc.utf8_trim_whitespace(decoded(values))
-    return pa.array([_text(value) for value in values.to_pylist()], pa.large_string())
+    return pa.array([_text(value) for value in _as_python(values)], pa.large_string())
+
+
+def _as_python(values: pa.Array) -> list[Any]:
+    """The values as Python objects. One that Python cannot hold, such as a date after the year 9999, is no letter."""
+    try:
+        return list(values.to_pylist())
+    except (ArithmeticError, ValueError, pa.ArrowException):
+        return [_one_as_python(value) for value in values]
+
+
+def _one_as_python(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except (ArithmeticError, ValueError, pa.ArrowException):
+        return UNREADABLE
 
 
 def is_text(kind: pa.DataType) -> bool:

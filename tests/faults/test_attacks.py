@@ -1,0 +1,88 @@
+"""False claims and careless paths that an attack on the proofs and the release once got through."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.certify import prove
+from discreet.certify.exponential import LARGEST, exp_bounds, exp_lower
+from discreet.release.composition import total_epsilon
+from discreet.release.letters import as_text
+
+BITS = 52
+ONE = 1 << BITS
+
+
+def two_rows(first):
+    first = np.array(first, dtype=np.int64)
+    return np.vstack([first, ONE - first])
+
+
+@pytest.mark.parametrize("order", [1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("scale", [20, 30, 40])
+def test_a_tiny_order_proves_no_more_than_the_truth(order, scale):
+    """At P̂ itself the first output is five times as likely under one secret as under the other."""
+    unit = ONE >> (scale + 4)
+    weights = two_rows([9 * unit, unit, unit, unit])
+    joint = dc.Joint.from_counts([[50, 50], [50, 50]], include_secret=True)
+    with pytest.raises(dc.ProofError):
+        prove(weights, BITS, joint, dc.RLDP(1.0, dc.Renyi(order, order / 10)))
+
+
+def test_no_upper_bound_is_invented():
+    with pytest.raises(dc.ProofError):
+        exp_bounds((LARGEST + 1) << 64, 64)
+    assert exp_lower(LARGEST + 1000, 64) == exp_lower(LARGEST, 64)
+
+
+def test_many_draws_of_a_rare_output_are_not_forgotten():
+    """Forty draws of an output of probability 2^−38 have no float, and tell the most."""
+    rare = ONE >> 38
+    joint = dc.Joint.from_counts([[60, 40], [50, 50]])
+    protocol = dc.Protocol(two_rows([rare, rare + rare // 4]), BITS, joint, dc.LDP(1))
+    grown = 1.25**40
+    truth = abs(math.log((0.6 + 0.4 * grown) / (0.5 + 0.5 * grown)))
+    assert total_epsilon(protocol, 40) >= truth > 9 * protocol.epsilon
+
+
+def test_a_secret_column_cannot_be_kept_when_several_became_one():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {name: rng.choice(list(letters), 200) for name, letters in (("a", "pq"), ("b", "rs"), ("x", "uvw"))}
+    )
+    joint = dc.Joint.from_table(frame, secret=["a", "b"], release="x").observed()
+    protocol = dc.design(joint, dc.LDP(1.0)).protocol
+    with pytest.raises(dc.AlphabetError, match="cannot be kept"):
+        protocol.sanitise(frame, keep=["a"])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [([10**7], pa.date32()), ([10**13], pa.timestamp("s")), ([10**16], pa.duration("s"))]
+)
+def test_a_value_that_python_cannot_hold_is_no_letter_and_no_error(values, kind):
+    assert as_text(pa.array(values, pa.int64()).cast(pa.int32() if kind == pa.date32() else pa.int64()).cast(kind))[
+        0
+    ].is_valid
+
+
+def test_the_number_of_records_must_be_the_sum_of_the_counts():
+    counts = np.array([[20, 20], [20, 20]])
+    joint = dc.Joint(counts / 80, n=10**9, counts=counts, include_secret=True)
+    weights = two_rows([ONE // 2 + ONE // 10, ONE // 2, ONE // 2, ONE // 2])
+    with pytest.raises(dc.DiscreetError):
+        prove(weights, BITS, joint, dc.RLDP(0.3, dc.ChiSquare(0.95)))
+
+
+def test_odd_integers_for_bits_are_no_way_around_the_sums():
+    joint = dc.Joint.from_counts([[1, 2], [3, 4]])
+    with pytest.raises(dc.ChannelError):
+        prove(np.zeros((2, 2), dtype=np.int64), np.int8(60), joint, dc.LDP(1))
+
+
+def test_a_confidence_next_to_nothing_is_answered():
+    joint = dc.Joint.from_counts([[20, 20], [20, 20]], include_secret=True)
+    assert prove(two_rows([ONE // 2] * 4), BITS, joint, dc.RLDP(0.3, dc.ChiSquare(1e-17))).epsilon == 0.3
