@@ -20,10 +20,10 @@ from discreet.solvers.problem import Split, Splitting
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
-STALE_ROUNDS = 2
-BOXES_A_ROUND = 3000
+STALE_ROUNDS = 3
+BOXES_A_ROUND = 1000
 """Climbing stops after STALE_ROUNDS without progress, and one more for so many boxes of the last exact search."""
-STALE = 1e-3
+STALE = 1e-5
 STARTS = 100
 
 
