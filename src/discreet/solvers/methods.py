@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from discreet.channel import Channel
@@ -19,15 +19,17 @@ from discreet.mechanisms.oue import oue
 from discreet.mechanisms.robust_cr import calibrated_robust_cr
 from discreet.mechanisms.srr import calibrated_srr
 from discreet.naming import named_outputs
-from discreet.notions import SRLIP
+from discreet.notions import LDP, SRLIP
 from discreet.notions.cone import Cone
 from discreet.notions.level import Notion
 from discreet.notions.polytope import polyopt_cone, polyopt_rows
+from discreet.notions.rldp import RLDP
 from discreet.solvers import binary, columns, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
+ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
 Progress = Callable[[float, float, float], None]
 """Called now and then with the value so far, the bound so far and the seconds used."""
 
@@ -127,19 +129,46 @@ def _product(search: Callable[..., product.Found]) -> Method:
     return method
 
 
+def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
+    """The best closed form that suits the joint. The best non-robust mechanism bounds every robust one."""
+    names = [
+        "grr",
+        *(["srr", "ir", "robust-cr"] if joint.include_secret else []),
+        *(["cr"] if joint.sees_secret else []),
+    ]
+    found = [METHODS[name](joint, notion, utility, limits).channel for name in names]
+    best = max(found, key=lambda channel: utility.of(joint, channel))
+    return Found(best, robust_bound(joint, notion, utility), "closed form")
+
+
+def robust_bound(joint: Joint, notion: Notion, utility: Utility) -> float:
+    """What the best mechanism would keep if P̂ were the truth (theory 1.9); infinite where no closed form is known."""
+    if not joint.include_secret or utility is not MutualInformation:
+        return math.inf
+    return nonrobust.solve(joint, LDP(notion.epsilon), time_limit=BOUND_SECONDS).upper_bound
+
+
+def _columns(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
+    """Exact pricing always ends for finitely many conditions; for robust LDP it gets a minute unless told otherwise."""
+    if isinstance(notion, RLDP) and limits.time_limit is None:
+        limits = replace(limits, time_limit=ROBUST_SECONDS)
+    return _splitting(columns.solve)(joint, notion, utility, limits)
+
+
 def _named(joint: Joint, channel: Channel) -> Channel:
     return Channel(channel.matrix, joint.letters, named_outputs(joint, channel.matrix))
 
 
 METHODS: dict[str, Method] = {
     "vertices": _vertices,
-    "columns": _splitting(columns.solve),
+    "columns": _columns,
     "pairs": _splitting(binary.solve),
     "nr": _nonrobust,
     "polyopt": _polyopt(same_secret=False),
     "polyopt-paper": _polyopt(same_secret=True),
     "product": _product(product.audited_product),
     "product-safe": _product(product.safe_product),
+    "simple": _simple,
     "grr": _family(grr),
     "oue": _family(oue),
     "cr": _cr,

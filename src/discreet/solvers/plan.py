@@ -31,9 +31,7 @@ def plan(joint: Joint, notion: Notion, utility: Utility = MutualInformation) -> 
     if isinstance(notion, RLDP) and letters <= EXACT_ROBUST_LETTERS:
         return Plan("columns", f"{letters} letters are few enough for the exact robust optimum, by cuts and columns.")
     if isinstance(notion, RLDP):
-        return Plan(
-            "coupling", f"{letters} letters are too many for the exact robust optimum; bands and a shared draw."
-        )
+        return Plan("simple", f"{letters} letters are too many for the exact robust optimum: the best closed form.")
     if isinstance(notion, SRLIP) and letters > SIDE_CHANNEL_LETTERS:
         return Plan(
             "product-safe", f"{letters} letters are too many to handle at once; attribute by attribute, proven."
