@@ -16,6 +16,7 @@ from rich.table import Table
 
 app = typer.Typer(no_args_is_help=True, help="Every figure, table and example of the papers, at one command.")
 console = Console()
+COLUMNS = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
 
 
 @app.command("list")
@@ -49,22 +50,18 @@ def run(
     from discreet.papers.write import as_json as record
     from discreet.papers.write import paragraph
 
-    items = list(dict.fromkeys(item for name in names for item in find(name)))
     records = []
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        for item in items:
+    for item in dict.fromkeys(item for name in names for item in find(name)):
+        started = time.perf_counter()
+        with Progress(*COLUMNS, console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task(item.name, total=1.0)
-            started = time.perf_counter()
-            effort = Effort(quick, jobs or os.cpu_count() or 1, partial(_advance, progress, task))
-            outcome = item.make(effort)
-            written = write(item, outcome, out, quick=quick)
-            progress.update(task, completed=1.0)
-            compared = compare(item.name, outcome)
-            records.append(record(item, outcome, compared, quick) | {"seconds": time.perf_counter() - started})
-            if not as_json:
-                progress.console.print(paragraph(item, outcome, compared, quick=quick), highlight=False)
-                progress.console.print(f"[dim]{', '.join(str(path) for path in written)}[/dim]\n", highlight=False)
+            advance = partial(_advance, progress, task)
+            outcome = item.make(Effort(quick, jobs or os.cpu_count() or 1, advance))
+        written, compared = write(item, outcome, out, quick=quick), compare(item.name, outcome)
+        records.append(record(item, outcome, compared, quick) | {"seconds": time.perf_counter() - started})
+        if not as_json:
+            typer.echo(paragraph(item, outcome, compared, quick=quick))
+            typer.echo("  " + ", ".join(str(path) for path in written) + "\n")
     if as_json:
         typer.echo(json.dumps(records, ensure_ascii=False))
 

@@ -99,7 +99,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.grid(alpha=0.25, linewidth=0.6)
     if boxes:
         axes.set_xticks(range(len(boxes)), [box.label for box in boxes])
-    _name_lines(axes, [line for line in lines if len(line.x)])
+    _name_lines(axes, [line for line in lines if np.isfinite(line.y).any()])
 
 
 def _series(axes: Axes, series: Series) -> None:
@@ -130,6 +130,7 @@ def _name_lines(axes: Axes, lines: list[Series]) -> None:
     """The name of every line beside its right end, moved apart where ends are close together."""
     if not lines:
         return
+    axes.get_ylim()  # settles the limits, which are only then final
     to_share = axes.transData + axes.transAxes.inverted()
     ends = [(line, _end(line)) for line in lines]
     heights = [float(to_share.transform(end)[1]) for _, end in ends]

@@ -103,7 +103,7 @@ def _utilities(todo: tuple[str, str, float]) -> dict[str, float]:
         "GRR": utility(joint, calibrate(grr, joint, notion).channel) / h,
         "CR": utility(curator, calibrate(cr, curator, notion).channel) / h,
         "OUE": oue_information(joint, strength).value / h,
-        "curator": optimum(curator, notion, gap=1e-3, time_limit=20).value / h,
+        "curator": optimum(curator, notion, gap=1e-3, time_limit=20).share(joint),
     }
 
 

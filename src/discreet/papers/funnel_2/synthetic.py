@@ -89,7 +89,7 @@ def _utilities(todo: tuple[int, int, int, tuple[float, ...], bool]) -> dict[str,
         found["GRR"].append(utility(joint, calibrate(grr, joint, notion).channel) / joint.entropy)
         found["CR"].append(utility(curator, calibrate(cr, curator, notion).channel) / joint.entropy)
     if with_curator:
-        found["curator"] = [optimum(curator, LIP(e), gap=1e-3, time_limit=10).value / joint.entropy for e in epsilons]
+        found["curator"] = [optimum(curator, LIP(e), gap=1e-3, time_limit=10).share(joint) for e in epsilons]
     return found
 
 
