@@ -24,12 +24,13 @@ from discreet.notions.cone import Cone
 from discreet.notions.level import Notion
 from discreet.notions.polytope import polyopt_cone, polyopt_rows
 from discreet.notions.rldp import RLDP
-from discreet.solvers import binary, columns, nonrobust, product, vertices
+from discreet.solvers import binary, columns, disclosed, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
 ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
+DISCLOSED_LETTERS = 60
 Progress = Callable[[float, float, float], None]
 """Called now and then with the value so far, the bound so far and the seconds used."""
 
@@ -152,7 +153,10 @@ def _columns(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> 
     """Exact pricing always ends for finitely many conditions; for robust LDP it gets a minute unless told otherwise."""
     if isinstance(notion, RLDP) and limits.time_limit is None:
         limits = replace(limits, time_limit=ROBUST_SECONDS)
-    return _splitting(columns.solve)(joint, notion, utility, limits)
+    known = math.inf
+    if isinstance(notion, SRLIP) and utility is MutualInformation and len(joint.letters) > DISCLOSED_LETTERS:
+        known = disclosed.bound(joint, notion, time_limit=(limits.time_limit or 2 * ROBUST_SECONDS) / 2)
+    return _splitting(partial(columns.solve, known_bound=known))(joint, notion, utility, limits)
 
 
 def _named(joint: Joint, channel: Channel) -> Channel:
