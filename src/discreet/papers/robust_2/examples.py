@@ -17,7 +17,7 @@ from discreet.notions.cone import Cone
 from discreet.notions.polytope import polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.papers.model import Effort, Measured, Outcome
-from discreet.papers.optimum import optimum_in
+from discreet.papers.optimum import optimum, optimum_in
 from discreet.papers.robust_2.methods import Setting, nr_nmi
 from discreet.uncertainty import ChiSquare
 from discreet.uncertainty.statistics import l1_radius, lower_bounds
@@ -60,12 +60,14 @@ def third(_: Effort) -> Outcome:
     values = _entries("PolyOpt", matrix) | _utilities("PolyOpt", Channel(matrix))
     values |= {
         "I_P̂ without s = s'": Measured(freer.value),
+        "I_P̂ exact": Measured(optimum(ESTIMATE, at.notion, gap=1e-5).value),
         "I_P̂ NR": Measured(nr_nmi(at) * ESTIMATE.entropy),
         "outputs": Measured(float(len(matrix))),
     }
     words = (
-        f"RLDP does not compare a secret with itself; without those rows the same polytopes give {freer.value:.4f}, "
-        f"and with P̂ known for certain {values['I_P̂ NR'].value:.4f}."
+        f"RLDP does not compare a secret with itself; without those rows the same polytopes give {freer.value:.4f}. The "
+        f"optimum for F itself, no polytope in between, is {values['I_P̂ exact'].value:.4f}, and with P̂ known for certain "
+        f"{values['I_P̂ NR'].value:.4f}."
     )
     return Outcome(values, words=words)
 
