@@ -65,9 +65,9 @@ def third(_: Effort) -> Outcome:
         "outputs": Measured(float(len(matrix))),
     }
     words = (
-        f"RLDP does not compare a secret with itself; without those rows the same polytopes give {freer.value:.4f}. The "
-        f"optimum for F itself, no polytope in between, is {values['I_P̂ exact'].value:.4f}, and with P̂ known for certain "
-        f"{values['I_P̂ NR'].value:.4f}."
+        f"RLDP does not compare a secret with itself; without those rows the same polytopes give {freer.value:.4f}. "
+        f"The optimum for F itself, no polytope in between, is {values['I_P̂ exact'].value:.4f}, and with P̂ known for "
+        f"certain {values['I_P̂ NR'].value:.4f}."
     )
     return Outcome(values, words=words)
 

@@ -38,8 +38,9 @@ def realised(effort: Effort) -> Outcome:
         values[f"75 % quantile of ε* for NR, {c}×{k}, ε=0.075"] = Measured.mean(_quantile(known.T, 0.75))
         panels.append(Panel(f"({'ab'[i]}) |S| = {c}, |U| = {k}", "ε", "realised ε*", tuple(marks)))
     words = (
-        "NR, made for P̂ alone, exceeds its ε under P* and at small ε by a multiple; PolyOpt hardly ever does. The printed "
-        "quantile is of one set of 100 distributions of a size that the paper does not name; ours are means over sets."
+        "NR, made for P̂ alone, exceeds its ε under P* and at small ε by a multiple; PolyOpt hardly ever does. The "
+        "printed quantile is of one set of 100 distributions of a size that the paper does not name; ours are means "
+        "over sets."
     )
     return Outcome(values, tuple(panels), words)
 
