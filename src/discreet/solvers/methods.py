@@ -26,6 +26,7 @@ from discreet.notions.polytope import polyopt_cone, polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.solvers import binary, columns, disclosed, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
+from discreet.solvers.robust import coupling
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
@@ -142,6 +143,18 @@ def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> F
     return Found(best, robust_bound(joint, notion, utility), "closed form")
 
 
+def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
+    """Bands under one curve, or the best closed form where that keeps more."""
+    notion = robust(notion, "coupling")
+    seconds = limits.time_limit or ROBUST_SECONDS
+    found = coupling.solve(joint, notion, time_limit=seconds, progress=limits.progress)
+    simple = _simple(joint, notion, utility, limits)
+    if utility.of(joint, simple.channel) >= utility.of(joint, found.channel):
+        return simple
+    bound = found.upper_bound if utility is MutualInformation else math.inf
+    return Found(_named(joint, found.channel), bound, found.status)
+
+
 def robust_bound(joint: Joint, notion: Notion, utility: Utility) -> float:
     """What the best mechanism would keep if P̂ were the truth (theory 1.9); infinite where no closed form is known."""
     if not joint.include_secret or utility is not MutualInformation:
@@ -172,6 +185,7 @@ METHODS: dict[str, Method] = {
     "polyopt-paper": _polyopt(same_secret=True),
     "product": _product(product.audited_product),
     "product-safe": _product(product.safe_product),
+    "coupling": _coupling,
     "simple": _simple,
     "grr": _family(grr),
     "oue": _family(oue),

@@ -8,7 +8,7 @@ from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP
 from discreet.notions.level import Notion
 from discreet.notions.rldp import RLDP
-from discreet.uncertainty.sets import Exactly
+from discreet.uncertainty.sets import Everything, Exactly
 from discreet.utilities import MutualInformation, Separable, Utility
 
 EXACT_ROBUST_LETTERS = 12
@@ -30,6 +30,10 @@ def plan(joint: Joint, notion: Notion, utility: Utility = MutualInformation) -> 
         return Plan("nr", "X = (S, U) with a known distribution has a closed form: all of U, and the best report on S.")
     if isinstance(notion, RLDP) and letters <= EXACT_ROBUST_LETTERS:
         return Plan("columns", f"{letters} letters are few enough for the exact robust optimum, by cuts and columns.")
+    if isinstance(notion, RLDP) and joint.include_secret and not isinstance(notion.uncertainty, Everything):
+        return Plan(
+            "coupling", f"{letters} letters are too many for the exact robust optimum: bands and a shared draw."
+        )
     if isinstance(notion, RLDP):
         return Plan("simple", f"{letters} letters are too many for the exact robust optimum: the best closed form.")
     if isinstance(notion, SRLIP) and letters > SIDE_CHANNEL_LETTERS:

@@ -1,0 +1,169 @@
+"""Rows of one secret under a band (theory 1.8): v = t + d·w, a mean t and a strength d along a shape w of mean zero.
+
+Over the ball of the secret the mean of v moves by d·rise upwards and d·fall downwards, whatever t is. A band asks at
+every split x of the budget for
+
+    t + d·rise(x) ≤ ceiling(x),        t − d·fall(κ − x) ≥ floor(x),
+
+so the largest strength of a shape is a minimum of quotients. Shapes 1_T − P̂(T), two levels, are nearly all that is
+needed: at order 2 KL(v ‖ P) ≤ ln(1 + χ²(v ‖ P)), with equality exactly for indicators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import interp1d
+from scipy.special import xlogy
+
+from discreet.solvers.robust.subsets import BUCKETS, CheapestSets
+from discreet.uncertainty.ball import Ball
+from discreet.uncertainty.statistics import least_mass, most_mass
+from discreet.uncertainty.support import largest, smallest
+
+Floats = NDArray[np.float64]
+Chosen = NDArray[np.intp] | NDArray[np.bool_]
+CANDIDATES, KNOTS = 3, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Ceiling and floor of one secret at the splits of the grid."""
+
+    ceiling: Floats
+    floor: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Shapes w, one a row, with their movements at every split of the grid."""
+
+    w: Floats
+    rise: Floats
+    fall: Floats
+
+    def take(self, index: Chosen) -> Shapes:
+        return Shapes(self.w[index], self.rise[index], self.fall[index])
+
+    def joined(self, other: Shapes) -> Shapes:
+        return Shapes(
+            np.concatenate([self.w, other.w]),
+            np.concatenate([self.rise, other.rise]),
+            np.concatenate([self.fall, other.fall]),
+        )
+
+    def strength(self, level: Floats, band: Band) -> Floats:
+        """The largest d for each shape at its mean t; negative where the band has no room for that mean."""
+        dip = -self.w.min(axis=1, initial=0.0)
+        return largest_strength(level, band, self.rise, self.fall, dip)
+
+
+def largest_strength(level: Floats, band: Band, rise: Floats, fall: Floats, dip: Floats) -> Floats:
+    above = _quotient(band.ceiling[None, :] - level[:, None], rise)
+    below = _quotient(level[:, None] - band.floor[None, :], fall)
+    until_zero = np.divide(level, dip, out=np.ones_like(dip), where=dip > 0)
+    return np.asarray(np.minimum(np.minimum(above, below), until_zero))
+
+
+def _quotient(room: Floats, need: Floats) -> Floats:
+    """The smallest room / need over the splits; −1 where there is no room at all."""
+    quotient = np.divide(np.maximum(room, 0.0), need, out=np.full(need.shape, np.inf), where=need > 1e-14)
+    return np.where((room < -1e-12).any(axis=1), -1.0, quotient.min(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """One secret that was seen: its mass P̂_s, its conditional p over the letters seen with it, and its ball.
+
+    Letters never seen with it get the mean of the row: they then change neither its largest nor its smallest mean.
+    """
+
+    ball: Ball
+    index: int
+    grid: Floats
+
+    @cached_property
+    def mass(self) -> float:
+        return float(self.ball.mass[self.index])
+
+    @cached_property
+    def letters(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.ball.conditional[self.index] > 0)
+
+    @cached_property
+    def p(self) -> Floats:
+        return np.asarray(self.ball.conditional[self.index, self.letters])
+
+    @cached_property
+    def radii(self) -> tuple[Floats, Floats]:
+        """What x and what κ − x of the budget buy."""
+        same = np.full(len(self.grid), self.index)
+        return self.ball.reach(self.grid, same), self.ball.reach(self.ball.budget - self.grid, same)
+
+    def shapes(self, rows: Floats) -> Shapes:
+        """Rows as shapes: their means taken off."""
+        w = rows - (rows @ self.p)[:, None]
+        upward, downward = self.radii
+        rise = largest(w[:, None, :], self.p, upward, self.ball.order).value
+        fall = -smallest(w[:, None, :], self.p, downward, self.ball.order).value
+        return Shapes(w, np.maximum(rise, 0.0), np.maximum(fall, 0.0))
+
+    def extremes(self, shapes: Shapes) -> tuple[Floats, Floats]:
+        """The conditionals that attain rise and fall of every shape at every split: arrays (shape, split, letter)."""
+        upward, downward = self.radii
+        w = shapes.w[:, None, :]
+        highest = largest(w, self.p, upward, self.ball.order).attained_at
+        return highest, smallest(w, self.p, downward, self.ball.order).attained_at
+
+    def worth(self, rows: Floats) -> Floats:
+        """Σ_u p_u v_u ln v_u − P̂_s t ln t: what a row tells about u, and about s if the others' means do not follow.
+
+        A mechanism keeps Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄] with t̄ = Σ_s P̂_s t_s; where the means of different
+        secrets vary independently, the share of s in the last term is about P̂_s² E[t ln t].
+        """
+        t = rows @ self.p
+        return np.asarray(xlogy(rows, rows) @ self.p - self.mass * xlogy(t, t))
+
+    def slope(self, rows: Floats) -> Floats:
+        """The gradient of `worth`."""
+        logs = np.log(np.maximum(rows, 1e-9))
+        means = np.log(np.maximum(rows @ self.p, 1e-9))
+        return np.asarray(self.p * (logs + 1 - self.mass * (means[:, None] + 1)))
+
+    @cached_property
+    def _buckets(self) -> tuple[Floats, Floats, Floats]:
+        """Masses, and how far a set of each mass can move, without saying which set it is (interpolated)."""
+        knots = np.clip(np.sin(np.linspace(0, np.pi / 2, KNOTS)) ** 2, 1e-6, 1 - 1e-6)
+        upward, downward = self.radii
+        rise = most_mass(knots[:, None], upward, self.ball.order) - knots[:, None]
+        fall = knots[:, None] - least_mass(knots[:, None], downward, self.ball.order)
+        mass = np.clip(np.arange(BUCKETS + 1) / BUCKETS, 1e-6, 1 - 1e-6)
+        between = interp1d(knots, np.stack([rise, fall]), axis=1)(mass)
+        return mass, *np.maximum(between, 0.0)
+
+    def best_sets(self, prices: Floats, constant: float, levels: Floats, band: Band) -> tuple[Floats, Floats]:
+        """Indicators of sets T, and means t, whose two-level rows promise to gain most at these prices of the letters.
+
+        A row gains worth − t α(all) − d (α(T) − m α(all)) − constant, so for every mass m the set with the smallest
+        α(T) is wanted: a subset-sum problem.
+        """
+        cheapest = CheapestSets(self.p, prices)
+        possible = np.flatnonzero(np.isfinite(cheapest.price))
+        mass, rise, fall = (part[possible] for part in self._buckets)
+        total = float(prices.sum())
+        sets, kept = [], []
+        for level in levels:
+            t = np.full(len(possible), level)
+            d = largest_strength(t, band, rise, fall, mass)
+            high, low = level + d * (1 - mass), np.maximum(level - d * mass, 0.0)
+            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self.mass * xlogy(level, level)
+            gain = worth - t * total - d * (cheapest.price[possible] - mass * total) - constant
+            gain[d < 0] = -np.inf
+            for i in np.argsort(-gain)[:CANDIDATES]:
+                if gain[i] > 0:
+                    sets.append(cheapest.members(int(possible[i])))
+                    kept.append(level)
+        return np.array(sets, dtype=float).reshape(len(sets), len(self.p)), np.array(kept)
