@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,7 @@ from discreet.uncertainty.ball import Ball
 from discreet.uncertainty.pair import Pairs, joint_witness
 from discreet.uncertainty.sets import ChiSquare, Uncertainty
 from discreet.uncertainty.support import largest, smallest
+from discreet.uncertainty.sweep import Sweep
 from discreet.uncertainty.worst import worst_excess, worst_ratio
 
 Floats = NDArray[np.float64]
@@ -85,6 +87,22 @@ def violated_rows(joint: Joint, ball: Ball, price: float, v: Floats) -> Floats:
     return pair_rows(joint, pairs.s, pairs.t, pairs.rise(split).attained_at, pairs.fall(split).attained_at, price)
 
 
+def largest_excess(ball: Ball, rows: Floats, price: float) -> float:
+    """max over rows v(row, secret, letter), pairs of secrets and P in F of P_{U|s}·v_s − price · P_{U|t}·v_t."""
+    first, second = _all_pairs(ball)
+    if _one_split(ball):
+        most, least = _ranges(ball, rows)
+        return float((most[:, first] - price * least[:, second]).max())
+    attained, bound = Sweep.of(ball, rows).excesses(first, second, price)
+    best = float(attained.max())
+    for y, pair in _promising(bound, best):
+        if bound[y[0], pair[0]] <= best:
+            break
+        s, t = first[pair], second[pair]
+        best = max(best, float(worst_excess(Pairs(ball, s, t, rows[y, s], rows[y, t]), price).bound.max()))
+    return best
+
+
 def pair_rows(
     joint: Joint, s: NDArray[np.intp], t: NDArray[np.intp], upper: Floats, lower: Floats, price: float
 ) -> Floats:
@@ -117,27 +135,41 @@ def _ranges(ball: Ball, rows: Floats) -> tuple[Floats, Floats]:
 
 
 def _worst_pair(ball: Ball, rows: Floats) -> tuple[int, int, int, float, float]:
-    """The output, the two secrets, the ratio and the split where it is worst.
+    """The output, the two secrets, the ratio and the split where it is worst; output −1 if nothing is told apart.
 
-    A_s(κ)/B_t(κ), the ratio if the budget could be spent twice, bounds every pair; those that could still be worst are
-    solved exactly, most promising first. Pairs of empty rows compare nothing.
+    Bounds for all pairs at once leave few that could be the worst; these are solved exactly, most promising first.
+    Pairs of empty rows compare nothing.
     """
     first, second = _all_pairs(ball)
-    most, least = _ranges(ball, rows)
-    numerator, denominator = most[:, first], least[:, second]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bound = np.where(numerator <= 0, 0.0, np.where(denominator <= 0, np.inf, numerator / denominator))
-    order = np.argsort(-bound, axis=None, kind="stable")
+    if _one_split(ball):
+        most, least = (part[:, of] for part, of in zip(_ranges(ball, rows), (first, second), strict=True))
+        bound = np.divide(most, least, out=np.where(most > 0, np.inf, 0.0), where=least > 0)
+    else:
+        _, bound = Sweep.of(ball, rows).ratios(first, second)
     best = (-1, 0, 0, 1.0, 0.0)
-    for start in (0, *range(FIRST_BATCH, len(order), BATCH)):
-        batch = order[start : start + BATCH] if start else order[:FIRST_BATCH]
-        batch = batch[bound.ravel()[batch] > best[3]]
-        if len(batch) == 0:
+    for y, pair in _promising(bound, best[3]):
+        if bound[y[0], pair[0]] <= best[3]:
             break
-        y, pair = np.unravel_index(batch, bound.shape)
         s, t = first[pair], second[pair]
         worst = worst_ratio(Pairs(ball, s, t, rows[y, s], rows[y, t]))
         i = int(worst.bound.argmax())
         if worst.bound[i] > best[3]:
             best = (int(y[i]), int(s[i]), int(t[i]), float(worst.bound[i]), float(worst.split[i]))
     return best
+
+
+def _one_split(ball: Ball) -> bool:
+    """Whether the budget need not be shared: a single point has none, the whole simplex enough for all."""
+    return ball.budget in (0.0, np.inf)
+
+
+def _promising(bound: Floats, floor: float) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Batches of (row, pair) whose bound exceeds the floor, most promising first."""
+    flat = bound.ravel()
+    candidates = np.flatnonzero(flat > floor)
+    order = candidates[np.argsort(-flat[candidates], kind="stable")]
+    for start in (0, *range(FIRST_BATCH, len(order), BATCH)):
+        batch = order[start : start + BATCH] if start else order[:FIRST_BATCH]
+        if len(batch):
+            y, pair = np.unravel_index(batch, bound.shape)
+            yield y, pair

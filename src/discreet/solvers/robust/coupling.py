@@ -17,9 +17,9 @@ from discreet.channel import Channel
 from discreet.exceptions import ParameterError, ProofError
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.notions.rldp import RLDP
+from discreet.notions.rldp import RLDP, largest_excess
 from discreet.solvers.robust.bounds import nonrobust_bound
-from discreet.solvers.robust.curve import State, evaluate, first_curve, improve, splits
+from discreet.solvers.robust.curve import State, evaluate, first_curve, improve, refined, splits
 from discreet.solvers.robust.gluing import Glued, glue
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
@@ -27,8 +27,8 @@ from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
-STAGES = ((False, 0.05, 8), (False, 0.03, 8), (True, 0.03, 8), (True, 0.03, 8))
-"""Free rows or not, the first trust region, and the number of steps."""
+STAGES = ((20, False, 0.05, 8), (20, False, 0.03, 8), (20, True, 0.03, 8), (20, True, 0.03, 8), (60, True, 0.01, 5))
+"""The size of the grid, whether rows move freely, the first trust region, and the number of steps."""
 
 MARGIN = 1e-9
 
@@ -58,11 +58,14 @@ def solve(joint: Joint, notion: RLDP, *, time_limit: float | None = None, progre
         return time_limit is not None and time.monotonic() - started > 0.8 * time_limit
 
     price, bound = float(np.exp(notion.epsilon)), nonrobust_bound(joint, notion)
-    splitters = [Splitter(Secret(ball, int(s), splits(ball))) for s in np.flatnonzero(ball.mass > 0)]
-    state = evaluate(splitters, price, first_curve(ball, price), rounds=12)
-    for free, region, steps in STAGES:
+    grid = splits(ball, STAGES[0][0])
+    splitters = [Splitter(Secret(ball, int(s), grid)) for s in np.flatnonzero(ball.mass > 0)]
+    state = evaluate(splitters, price, first_curve(len(grid), price), rounds=12)
+    for size, free, region, steps in STAGES:
         if progress is not None:
             progress(state.value, bound, time.monotonic() - started)
+        if size != len(state.phi):
+            splitters, state = refined(splitters, state, size)
         state = improve(splitters, state, free=free, region=region, steps=steps, late=late)
     channel = _at_level(joint, notion, _glued(ball, splitters, state))
     return Coupled(channel, utility(joint, channel), bound, "time limit" if late() else "local optimum")
@@ -81,24 +84,19 @@ def _glued(ball: Ball, splitters: list[Splitter], state: State) -> Glued:
 
 
 def _at_level(joint: Joint, notion: RLDP, glued: Glued) -> Channel:
-    """The rows 1 + λ (v − 1) with the largest λ whose level is at most ε."""
-    matrix, constant = glued.matrix, glued.widths[:, None]
+    """The rows 1 + λ (v − 1) with the largest λ that keeps them private and non-negative.
 
-    def member(share: float) -> Channel:
-        return Channel(constant + share * (matrix - constant), joint.letters)
-
-    def private(share: float) -> bool:
-        return notion.level(member(share), joint).epsilon <= notion.epsilon - MARGIN
-
-    below = matrix < constant
-    most = float((constant / np.maximum(constant - matrix, 1e-300))[below].min(initial=2.0))
-    low, high = (1.0, most) if private(1.0) else (0.0, 1.0)
-    step = 1e-3
-    while low == 0.0 and step < 1:
-        low, high, step = (1 - step, high, step) if private(1 - step) else (0.0, 1 - step, 4 * step)
-    while high - low > 1e-6:
-        middle = (low + high) / 2
-        low, high = (middle, high) if private(middle) else (low, middle)
-    if not private(low):
-        raise ProofError("no strength of the glued mechanism is private", where="coupling")
-    return member(low)
+    Their worst excess P_{U|s}·v_s − E P_{U|t}·v_t over F is λ e + (1 − λ)(1 − E), with e the excess at λ = 1: the means
+    move with λ, and P stays the worst. It vanishes at λ = (E − 1)/(E − 1 + e).
+    """
+    price = float(np.exp(notion.epsilon)) * (1 - MARGIN)
+    excess = largest_excess(notion.uncertainty.ball(joint), glued.rows, price)
+    until_zero = 1 / (1 - float(glued.rows.min())) if glued.rows.min() < 1 else np.inf
+    share = min((price - 1) / max(price - 1 + excess, 1e-12), until_zero)
+    if not np.isfinite(share):
+        share = 1.0
+    constant = glued.widths[:, None]
+    channel = Channel(np.maximum(constant + share * (glued.matrix - constant), 0.0), joint.letters).merged()
+    if notion.level(channel, joint).epsilon > notion.epsilon:
+        raise ProofError("the glued mechanism is not private", where="coupling", remedy="Please report this.")
+    return channel

@@ -18,26 +18,25 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet.solvers.lp import INFINITE, optimum
-from discreet.solvers.robust.shapes import Band
+from discreet.solvers.robust.shapes import Band, Secret
 from discreet.solvers.robust.splitter import Splitter, Splitting
 from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
-GRID = 24
 MEANS = np.array([1.0, 1.05, 1.1, 1.2, 1.35, 1.55, 1.8, 2.2])
 SHORTEST, REACH = 1e-3, 3.0
 
 
-def splits(ball: Ball) -> Floats:
+def splits(ball: Ball, size: int) -> Floats:
     """The grid of splits, denser at both ends where the bands are steep."""
-    grid = ball.budget * np.sin(np.linspace(0, np.pi / 2, GRID)) ** 2
+    grid = ball.budget * np.sin(np.linspace(0, np.pi / 2, size)) ** 2
     grid[-1] = ball.budget
     return np.asarray(grid)
 
 
-def first_curve(ball: Ball, price: float) -> Floats:
+def first_curve(size: int, price: float) -> Floats:
     """1 − b (1 − x/κ)^0.3: near enough to be improved, at all privacy levels."""
-    return np.asarray(1 - (1 - 1 / price) * 0.85 * (1 - splits(ball) / ball.budget) ** 0.3)
+    return np.asarray(1 - (1 - 1 / price) * 0.85 * np.cos(np.linspace(0, np.pi / 2, size)) ** 0.6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +54,17 @@ def evaluate(splitters: list[Splitter], price: float, phi: Floats, rounds: int) 
     parts = [splitter.solve(band, levels, rounds) for splitter in splitters]
     value = sum(splitter.secret.mass * part.value for splitter, part in zip(splitters, parts, strict=True))
     return State(price, phi, parts, float(value))
+
+
+def refined(splitters: list[Splitter], state: State, size: int) -> tuple[list[Splitter], State]:
+    """The same rows and curve on a finer grid, where they have to give way a little between the old splits."""
+    angles, finer = (np.linspace(0, 1, n) for n in (len(state.phi), size))
+    fresh = []
+    for splitter, part in zip(splitters, state.parts, strict=True):
+        old = splitter.secret
+        fresh.append(Splitter(Secret(old.ball, old.index, splits(old.ball, size))))
+        fresh[-1].offer(fresh[-1].secret.shapes(part.rows), part.level)
+    return fresh, evaluate(fresh, state.price, np.interp(finer, angles, state.phi), rounds=4)
 
 
 def improve(
@@ -84,7 +94,7 @@ def _step(splitters: list[Splitter], state: State, region: float, free: bool) ->
     on_curve = sparse.vstack([block.on_curve for block in blocks])
     matrix = sparse.csr_array(sparse.hstack([on_curve, sparse.block_diag([block.on_moves for block in blocks])]))
     solution = optimum(
-        np.concatenate([np.zeros(GRID), *(block.cost for block in blocks)]),
+        np.concatenate([np.zeros(len(state.phi)), *(block.cost for block in blocks)]),
         np.concatenate([np.maximum(state.phi - region, 1 / state.price), *(block.lower for block in blocks)]),
         np.concatenate([np.minimum(state.phi + region, 1.0), *(block.upper for block in blocks)]),
         matrix,
@@ -93,7 +103,7 @@ def _step(splitters: list[Splitter], state: State, region: float, free: bool) ->
     )
     if solution is None:
         return None
-    phi, *parts = np.split(solution.point, GRID + np.cumsum([0, *(len(block.cost) for block in blocks)]))[:-1]
+    phi, *parts = np.split(solution.point, len(state.phi) + np.cumsum([0, *(len(block.cost) for block in blocks)]))[:-1]
     return np.clip(phi, 1 / state.price, 1.0), [block.rows(part) for block, part in zip(blocks, parts, strict=True)]
 
 
@@ -129,7 +139,8 @@ def _block(splitter: Splitter, part: Splitting, price: float, region: float, fre
     on_moves = sparse.csr_array(
         (conditions[j, i, b], (j * height + i, j * basis.shape[1] + b)), shape=(count * height, now.size)
     )
-    one = sparse.vstack([-price * sparse.eye_array(GRID), sparse.eye_array(GRID), sparse.csr_array((k, GRID))])
+    size = len(splitter.secret.grid)
+    one = sparse.vstack([-price * sparse.eye_array(size), sparse.eye_array(size), sparse.csr_array((k, size))])
     radius = REACH * region * (1 + now)
     cost = splitter.secret.mass * np.einsum("ju,jbu->jb", part.pull, basis)
     return Block(
