@@ -66,5 +66,17 @@ def run(
         typer.echo(json.dumps(records, ensure_ascii=False))
 
 
+@app.command()
+def gallery(
+    results: Annotated[Path, typer.Argument(help="What `discreet papers run all --out RESULTS` wrote.")],
+    docs: Annotated[Path, typer.Argument(help="The folder for gallery.md and its plots.")],
+) -> None:
+    """One page with every plot and its comparison."""
+    from discreet.papers import ITEMS, PAPERS
+    from discreet.papers.gallery import gallery as make
+
+    typer.echo(str(make(ITEMS, PAPERS, results, docs)))
+
+
 def _advance(progress: Progress, task: TaskID, share: float) -> None:
     progress.update(task, completed=share)
