@@ -12,12 +12,13 @@ from discreet.notions.rldp import RLDP
 from discreet.papers.draws import observed
 from discreet.papers.formulas import cr_information, distance_bound, ir_information, radius_bounds
 from discreet.papers.model import Effort, Item, Measured, Outcome, Panel, Role, mean_curve, place
-from discreet.papers.robust_2.methods import Setting, nr_nmi, polyopt
+from discreet.papers.robust_2.methods import Setting, coupling_nmi, nr_nmi, polyopt
 from discreet.uncertainty import ChiSquare
 
 Floats = NDArray[np.float64]
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 RECORDS = (100, 1_000, 10_000, 100_000)
+COUPLED = 3  # draws for the curve that the paper does not have
 CLOSED = ("GRR", "IR", "CR", "CR, exact level")
 
 
@@ -77,6 +78,8 @@ def _small(todo: tuple[int, tuple[float, ...], bool]) -> dict[str, list[float]]:
     found = {name: list(closed[:, m]) for m, name in enumerate(CLOSED[: closed.shape[1]])}
     found["PolyOpt"] = [polyopt(one).value / joint.entropy for one in at]
     found["NR"] = [nr_nmi(one) for one in at]
+    if number < COUPLED:
+        found["coupling"] = [coupling_nmi(one, 10.0) for one in at]
     if all_methods:
         found["PolyOpt, s ≠ s'"] = [polyopt(one, as_printed=False).value / joint.entropy for one in at]
     return found

@@ -13,8 +13,9 @@ from discreet.notions.cone import Cone
 from discreet.notions.polytope import polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.papers.formulas import distance_bound, ir_information
-from discreet.papers.optimum import Optimum, optimum_in
+from discreet.papers.optimum import Optimum, optimum, optimum_in
 from discreet.solvers import nonrobust
+from discreet.solvers.robust import coupling
 from discreet.uncertainty import ChiSquare, Exactly
 
 POLYOPT_LETTERS = 12
@@ -59,6 +60,16 @@ def nr_channel(at: Setting) -> Channel:
 
 def nr_nmi(at: Setting) -> float:
     return nonrobust.solve(at.joint, RLDP(at.epsilon, Exactly()), gap=1e-5, time_limit=30).value / at.joint.entropy
+
+
+def coupling_nmi(at: Setting, seconds: float) -> float:
+    """A robust mechanism at any size, from bands and a shared uniform draw; what it keeps, not the most possible."""
+    return coupling.solve(at.joint, at.notion, time_limit=seconds).value / at.joint.entropy
+
+
+def exact_nmi(at: Setting, seconds: float) -> float:
+    """The robust optimum for F itself; not a number if it is not proven to within 0.02 H(X) in this time."""
+    return optimum(at.joint, at.notion, gap=1e-3, time_limit=seconds).share(at.joint)
 
 
 def polyopt(at: Setting, *, as_printed: bool = True, time_limit: float = 20.0) -> Optimum:
