@@ -35,9 +35,9 @@ def four_pairs(effort: Effort) -> Outcome:
         values[f"IR above SRR, {s}, {u}, share of ε"] = Measured(float((curves["IR"] >= curves["SRR"] - 1e-9).mean()))
         values[f"NR above the rest, {s}, {u}, share of ε"] = Measured(float((curves["NR"] >= best - 1e-6).mean()))
     words = (
-        "GRR is worst and NR best throughout, PolyOpt far above IR and SRR in (a) and (b), IR above SRR in (c) and (d). "
-        "New: NR for (c) and (d); a robust mechanism for them (coupling), far above IR; and where it could be proven in time, "
-        " the robust optimum for F itself (exact), which PolyOpt's polytope stays below."
+        "GRR is worst and NR best throughout, PolyOpt far above IR and SRR in (a) and (b), IR above SRR in (c) and "
+        "(d). New: NR for (c) and (d); a robust mechanism for them (coupling), far above IR; and where it could be "
+        "proven in time, the robust optimum for F itself (exact), which PolyOpt's polytope stays below."
     )
     return Outcome(values, tuple(panels), words)
 
