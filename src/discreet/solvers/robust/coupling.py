@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.channel import Channel
-from discreet.exceptions import ParameterError, ProofError
+from discreet.exceptions import ParameterError
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.notions.rldp import RLDP, largest_excess
+from discreet.notions.rldp import RLDP
 from discreet.solvers.robust.bounds import nonrobust_bound
 from discreet.solvers.robust.curve import State, evaluate, first_curve, improve, refined, splits
 from discreet.solvers.robust.gluing import Glued, glue
+from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
 from discreet.uncertainty.ball import Ball
@@ -29,8 +30,6 @@ Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
 STAGES = ((20, False, 0.05, 8), (20, False, 0.03, 8), (20, True, 0.03, 8), (20, True, 0.03, 8), (60, True, 0.01, 5))
 """The size of the grid, whether rows move freely, the first trust region, and the number of steps."""
-
-MARGIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,8 @@ def solve(joint: Joint, notion: RLDP, *, time_limit: float | None = None, progre
         if size != len(state.phi):
             splitters, state = refined(splitters, state, size)
         state = improve(splitters, state, free=free, region=region, steps=steps, late=late)
-    channel = _at_level(joint, notion, _glued(ball, splitters, state))
+    glued = _glued(ball, splitters, state)
+    channel = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
     return Coupled(channel, utility(joint, channel), bound, "time limit" if late() else "local optimum")
 
 
@@ -81,22 +81,3 @@ def _glued(ball: Ball, splitters: list[Splitter], state: State) -> Glued:
         full[:, secret.letters] = part.rows
         weights[secret.index], rows[secret.index] = part.weights, full
     return glue(ball.mass, weights, rows)
-
-
-def _at_level(joint: Joint, notion: RLDP, glued: Glued) -> Channel:
-    """The rows 1 + λ (v − 1) with the largest λ that keeps them private and non-negative.
-
-    Their worst excess P_{U|s}·v_s − E P_{U|t}·v_t over F is λ e + (1 − λ)(1 − E), with e the excess at λ = 1: the means
-    move with λ, and P stays the worst. It vanishes at λ = (E − 1)/(E − 1 + e).
-    """
-    price = float(np.exp(notion.epsilon)) * (1 - MARGIN)
-    excess = largest_excess(notion.uncertainty.ball(joint), glued.rows, price)
-    until_zero = 1 / (1 - float(glued.rows.min())) if glued.rows.min() < 1 else np.inf
-    share = min((price - 1) / max(price - 1 + excess, 1e-12), until_zero)
-    if not np.isfinite(share):
-        share = 1.0
-    constant = glued.widths[:, None]
-    channel = Channel(np.maximum(constant + share * (glued.matrix - constant), 0.0), joint.letters).merged()
-    if notion.level(channel, joint).epsilon > notion.epsilon:
-        raise ProofError("the glued mechanism is not private", where="coupling", remedy="Please report this.")
-    return channel

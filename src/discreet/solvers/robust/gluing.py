@@ -18,15 +18,10 @@ NARROWEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Glued:
-    """Widths of the cells and the rows v[cell, s, u] in them: Q[cell, (s, u)] = width · v."""
+    """Widths of the cells and the rows v[cell, s, u] in them, Q[cell, (s, u)] = width · v; Σ width · v = 1."""
 
     widths: Floats
     rows: Floats
-
-    @property
-    def matrix(self) -> Floats:
-        cells = self.widths[:, None, None] * self.rows
-        return np.asarray((cells / cells.sum(axis=0)).reshape(len(self.widths), -1))
 
 
 def glue(masses: Floats, weights: list[Floats], rows: list[Floats]) -> Glued:
@@ -53,4 +48,4 @@ def glue(masses: Floats, weights: list[Floats], rows: list[Floats]) -> Glued:
         widths, cells, load = np.diff(edges, prepend=0.0), cells[old].copy(), load[old]
         cells[:, s] = rows[s][own]
         load = load + masses[s] * level[own]
-    return Glued(widths, cells)
+    return Glued(widths, cells / np.einsum("y,ysu->su", widths, cells))
