@@ -67,12 +67,13 @@ class Body:
         """
         scaled = costs / self.scale
         for _ in range(CUT_ROUNDS):
+            matrix = self._matrix
             x_lower, x_upper, row_lower, row_upper = self._bounds(lower, upper)
             points, y, _ = self._dictionary.maximise(scaled, x_lower, x_upper, row_lower, row_upper)
             rows = self._rows(points)
             if not self.cut(rows):
                 break
-        rest = scaled - y @ self._matrix
+        rest = scaled - y @ matrix
         bounds = np.maximum(rest * x_lower, rest * x_upper).sum(axis=1)
         bounds += np.maximum(y * row_lower, y * row_upper).sum(axis=1) + ROUNDING
         eta = np.zeros_like(lower) if self.problem.one_to_one else y[:, 1 : 1 + self.targets]
