@@ -49,6 +49,38 @@ def test_bits_are_nats_over_ln_2(folder: Path, capsys: pytest.CaptureFixture[str
     assert f"{nats / 0.6931471805599453:.4f} bits" in capsys.readouterr().out
 
 
+def test_a_plan_tells_what_analysts_will_get(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, out = str(folder / "people.csv"), str(folder / "new.json")
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve", "--plan"]
+    assert run([*command, "5000", "--epsilon", "0.5"]) == 0
+    shown = capsys.readouterr().out
+    assert "5,000" in shown
+    assert shown.count("±") == 3
+    assert "clean records" in shown
+    assert run([*command, "5000", "--epsilon", "0.5", "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)["plan"]["tables"][0]
+    assert 0 < planned["effective_sample_size"] < 5000
+    widths = [letter["half_width"] for letter in planned["letters"]]
+    assert all(f"± {width:.4f}" in shown for width in widths)
+    assert run([*command, "20000", "--epsilon", "0.5", "--json"]) == 0
+    halves = [letter["half_width"] for letter in json.loads(capsys.readouterr().out)["plan"]["tables"][0]["letters"]]
+    assert halves == pytest.approx([width / 2 for width in widths])
+
+
+def test_the_smallest_epsilon_of_an_accuracy_is_designed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, out = str(folder / "people.csv"), str(folder / "new.json")
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve"]
+    assert run([*command, "--plan", "5000", "--accuracy", "0.03", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    widest = max(letter["half_width"] for letter in found["plan"]["tables"][0]["letters"])
+    assert widest <= 0.03
+    assert Protocol.load(out).epsilon <= min(e for e, half in found["plan"]["tried"] if half <= 0.03)
+    assert all(half is None or half > 0.03 for e, half in found["plan"]["tried"] if e < found["epsilon"] - 1e-9)
+    for wrong, code in ((["--accuracy", "0.03"], 3), (["--plan", "0"], 3), (["--plan", "10", "--accuracy", "1e-4"], 4)):
+        assert run([*command, *wrong]) == code
+    assert run([*command, "--plan", "10", "--accuracy", "0.1", "--epsilon", "1"]) == 3
+
+
 def test_a_public_sample_is_recorded(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(folder / "new.json")
     sample = folder / "sample.csv"
@@ -146,7 +178,7 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", str(tmp_path / "demo")]) == 0
-    shown = capsys.readouterr().out
+    shown = "".join(capsys.readouterr().out.split())  # long paths are folded
     for name in ("protocol.json", "released.csv", "released.csv.manifest.json", "report.html"):
         assert name in shown
         assert (tmp_path / "demo" / name).stat().st_size > 100

@@ -136,13 +136,38 @@ def test_forecast_is_what_happens() -> None:
 
 def test_smallest_epsilon() -> None:
     joint = Joint(np.array([TRUTH, TRUTH]) / 2)
-    epsilon, expected = smallest_epsilon(lambda e: grr(joint, e), joint, 10_000, half_width=0.02)
-    assert expected.half_widths().max() <= 0.02
-    assert forecast(grr(joint, epsilon * 0.995), joint, 10_000).half_widths().max() > 0.02
-    with pytest.raises(InfeasibleError):
+    found = smallest_epsilon(lambda e: grr(joint, e), joint, 10_000, half_width=0.02)
+    assert found.half_width == forecast(found.channel, joint, 10_000).half_widths().max() <= 0.02
+    assert forecast(grr(joint, found.epsilon * 0.98), joint, 10_000).half_widths().max() > 0.02
+    with pytest.raises(InfeasibleError, match="clean records"):
         smallest_epsilon(lambda e: grr(joint, e), joint, 10, half_width=0.001)
+    with pytest.raises(InfeasibleError, match="not reached"):
+        smallest_epsilon(lambda e: grr(joint, e), joint, 10_000, half_width=0.02, between=(0.001, 0.01))
+    with pytest.raises(ParameterError):
+        smallest_epsilon(lambda e: grr(joint, e), joint, 10_000, half_width=0.0)
     with pytest.raises(ParameterError):
         forecast(NOISY, joint, 0)
+
+
+def test_a_smaller_epsilon_is_found_where_accuracy_is_not_monotone() -> None:
+    """Bisection from the two ends would stop at 5: in the middle the mechanism is useless, from 0.1 to 0.2 it is not."""
+    joint = Joint(np.array([TRUTH, TRUTH]) / 2)
+
+    def channel_at(epsilon: float) -> Channel:
+        return Channel(np.full((3, 3), 1 / 3)) if epsilon < 0.1 or 0.2 < epsilon < 5 else Channel(np.eye(3))
+
+    found = smallest_epsilon(channel_at, joint, 10_000, half_width=0.02)
+    assert 0.1 <= found.epsilon <= 0.1 * 1.01
+    assert {half for epsilon, half in found.tried if epsilon < 0.1} == {np.inf}
+
+
+def test_the_accuracy_is_that_of_every_attribute_by_itself() -> None:
+    joint = Joint(np.full((2, 2, 2), 1 / 8), releases=(Attribute("a", (0, 1)), Attribute("b", (0, 1))))
+    first_only = Channel(np.kron(np.eye(2), [[1.0, 1.0]]))
+    found = smallest_epsilon(lambda e: first_only, joint, 10_000, half_width=0.01, names=["a"])
+    assert found.half_width == pytest.approx(1.96 * 0.5 / 100, rel=1e-3)
+    with pytest.raises(InfeasibleError):
+        smallest_epsilon(lambda e: first_only, joint, 10_000, half_width=0.01)
 
 
 # ---- weights --------------------------------------------------------------------------------------------------------

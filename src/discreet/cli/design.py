@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from discreet.cli.options import Bits, Encoding, Json, Notions, Release, Secret, notion_of
-from discreet.cli.plot import plot
+from discreet.cli.plan import check_plan, show_plan, smallest
+from discreet.cli.plan import summary as summary_of_plan
+from discreet.cli.plot import plot as drawn
 from discreet.cli.show import as_json, facts, paragraph, stderr, stdout, working
 from discreet.joint import Joint
 from discreet.report.curve import MULTIPLES, Curves, kept, trade_off
 from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, guarantee, names, notion_name
+
+if TYPE_CHECKING:
+    from discreet.design import Design
+
+DEFAULT_EPSILON: Final = 1.0
 
 
 def design(
@@ -22,7 +29,9 @@ def design(
     release: Release,
     out: Annotated[Path, typer.Option(help="Where to write the protocol.")] = Path("protocol.json"),
     notion: Annotated[Notions, typer.Option(help="What is promised.")] = Notions.lip,
-    epsilon: Annotated[float, typer.Option(help="How much may be learnt; smaller hides more.")] = 1.0,
+    epsilon: Annotated[
+        float | None, typer.Option(help="How much may be learnt; smaller hides more. 1 if not given.")
+    ] = None,
     confidence: Annotated[
         float, typer.Option(help="For rldp: how sure the guarantee is about the distribution.")
     ] = 0.95,
@@ -35,6 +44,11 @@ def design(
     gap: Annotated[float, typer.Option(help="Stop when proven optimal to within this, in nats.")] = 1e-6,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds with the best found.")] = None,
     curve: Annotated[bool, typer.Option(help="Show the trade-off over epsilon.")] = True,
+    plan: Annotated[int | None, typer.Option(help="Tell what analysts will get from so many released records.")] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(help="With --plan: find the smallest epsilon whose 95 % intervals are at most ± this wide."),
+    ] = None,
     encoding: Encoding = None,
     bits: Bits = False,
     json: Json = False,
@@ -43,6 +57,7 @@ def design(
     from discreet.release import joint_of_file
     from discreet.release.publish import unpublished
 
+    check_plan(plan, accuracy, epsilon)
     unit = BITS if bits else NATS
     with working("Counting"):
         joint = joint_of_file(
@@ -50,10 +65,17 @@ def design(
         )
     if not json:
         _show_joint(joint, public)
+    form = joint.curator() if sees_secret else joint
     with working("Designing") as tell:
-        found = _designed(
-            joint, notion_of(notion, epsilon, confidence), method, sees_secret, gap, time_limit, tell, unit
-        )
+
+        def search(level: float) -> Design:
+            asked = notion_of(notion, level, confidence)
+            return _designed(joint, asked, method, sees_secret, gap, time_limit, tell, unit)
+
+        if plan is None or accuracy is None:
+            found, reached = search(DEFAULT_EPSILON if epsilon is None else epsilon), None
+        else:
+            found, reached = smallest(search, form, plan, accuracy, tell)
     protocol = replace(found.protocol, source="public") if public else found.protocol
     with unpublished(out) as file:
         file.write(protocol_bytes(protocol))
@@ -66,12 +88,15 @@ def design(
                 protocol, upper_bound=found.upper_bound, step=lambda: tell(f"{next(done)} of {len(MULTIPLES)}")
             )
     if json:
-        as_json(summary(found, protocol, str(out), curves))
+        planned = {} if plan is None else {"plan": summary_of_plan(protocol, plan, reached)}
+        as_json({**summary(found, protocol, str(out), curves), **planned})
         return
     show_design(found, protocol, unit)
     if curves:
-        stdout.print(plot(curves, protocol.joint, protocol.notion.epsilon), markup=False)
+        stdout.print(drawn(curves, protocol.joint, protocol.notion.epsilon), markup=False)
         stdout.print()
+    if plan is not None:
+        show_plan(protocol, plan, reached)
     paragraph(f"Written to {out}. Next: discreet sanitise {out} {data} released.csv")
 
 
@@ -90,7 +115,7 @@ def _designed(
     time_limit: float | None,
     tell: Any,
     unit: Unit,
-) -> Any:
+) -> Design:
     from discreet.design import design as search
 
     def progress(seconds: float, value: float, bound: float) -> None:

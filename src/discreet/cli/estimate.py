@@ -15,7 +15,7 @@ from discreet.cli.show import as_json, paragraph, stdout, working
 from discreet.naming import label
 
 if TYPE_CHECKING:
-    from discreet.estimate import Estimate, Forecast
+    from discreet.estimate import Estimate
 
 
 class Methods(StrEnum):
@@ -111,16 +111,3 @@ def _show(found: Estimate, level: float, group: str) -> None:
         paragraph(f"This release is worth about {found.effective_sample_size:,.0f} clean records.", style="bold")
     for note in found.notes:
         paragraph(note)
-
-
-def show_forecast(expected: Forecast) -> None:
-    """What analysts will get, for the steward."""
-    table = Table(title=f"With {expected.n:,} records", title_justify="left", title_style="bold", box=None)
-    table.add_column("letter", overflow="fold")
-    for name in ("frequency", "95 % interval"):
-        table.add_column(name, justify="right")
-    for letter, value, half in zip(expected.letters, expected.frequencies, expected.half_widths(), strict=True):
-        table.add_row(Text(label(letter)), f"{value:.4f}", f"± {half:.4f}" if half < float("inf") else "not determined")
-    stdout.print(table)
-    stdout.print()
-    paragraph(f"The release will be worth about {expected.effective_sample_size:,.0f} clean records.", style="bold")

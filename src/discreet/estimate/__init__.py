@@ -2,7 +2,7 @@
 
 from discreet.estimate.compare import Difference, difference
 from discreet.estimate.facade import estimate, estimate_by
-from discreet.estimate.forecast import Forecast, forecast, smallest_epsilon
+from discreet.estimate.forecast import Forecast, Reached, forecast, smallest_epsilon
 from discreet.estimate.independence import Independence, independence
 from discreet.estimate.result import Estimate, Quantity
 from discreet.estimate.weights import posterior, weighted
@@ -13,6 +13,7 @@ __all__ = [
     "Forecast",
     "Independence",
     "Quantity",
+    "Reached",
     "difference",
     "estimate",
     "estimate_by",

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.alphabet import letters_of
+from discreet.alphabet import Attribute, letters_of
 from discreet.channel import Channel
 from discreet.estimate.linear import determined, left_inverse
 from discreet.estimate.model import Assumption, averaged_over_secret, marginal_rows
@@ -24,12 +24,14 @@ from discreet.protocol import Protocol
 
 EVERY_LETTER = 1e-6
 """The part of the prior that is spread over all letters, so that outputs of unseen letters have a weight."""
+MORE_OR_LESS = "Release more records, or ask for less."
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
     """The standard errors to expect from n records; infinite where the release will not determine a frequency."""
 
+    names: tuple[str, ...]
     letters: tuple[Hashable, ...]
     frequencies: Floats
     standard_errors: Floats
@@ -51,12 +53,11 @@ def forecast(
     """What analysts will get from n records if P is right; `names` asks for some attributes instead of all."""
     if n < 1:
         raise ParameterError("not a number of records", where="n", remedy="Give a whole number from 1.")
-    matrix, attributes, prior = channel.matrix, joint.releases, joint.prior
+    matrix, prior = channel.matrix, joint.prior
+    attributes = _read(joint)
     if joint.sees_secret and assume:
-        matrix, prior = averaged_over_secret(matrix, joint), joint.target_prior
-    elif joint.reads_secret:
-        attributes = joint.secrets + joint.releases
-    asked = names or [attribute.name for attribute in (attributes if joint.include_secret else joint.releases)]
+        matrix, prior, attributes = averaged_over_secret(matrix, joint), joint.target_prior, joint.releases
+    asked = names or [attribute.name for attribute in _shown(joint)]
     rows = marginal_rows(attributes, asked)
     possible = matrix[matrix.any(axis=1)]
     spread = (1 - EVERY_LETTER) * prior + EVERY_LETTER / len(prior)
@@ -66,7 +67,33 @@ def forecast(
     errors = np.sqrt(np.maximum(variances, 0) / n)
     known = determined(rows, inverse, possible)
     letters = letters_of([attribute for name in asked for attribute in attributes if attribute.name == name])
-    return Forecast(letters, rows @ prior, np.where(known, errors, np.inf), n)
+    return Forecast(tuple(asked), letters, rows @ prior, np.where(known, errors, np.inf), n)
+
+
+def _read(joint: Joint) -> tuple[Attribute, ...]:
+    """The attributes of the input letters."""
+    return joint.secrets + joint.releases if joint.reads_secret else joint.releases
+
+
+def _shown(joint: Joint) -> tuple[Attribute, ...]:
+    """The attributes that a release is about."""
+    return joint.secrets + joint.releases if joint.include_secret else joint.releases
+
+
+def _clean(joint: Joint, n: int, name: str) -> Forecast:
+    """What n records give that are released as they are."""
+    frequencies = marginal_rows(_read(joint), [name]) @ joint.prior
+    return Forecast((name,), (), frequencies, np.sqrt(frequencies * (1 - frequencies) / n), n)
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """An epsilon that reaches an accuracy, its mechanism, and all that were tried: (epsilon, largest half-width)."""
+
+    epsilon: float
+    channel: Protocol | Channel
+    half_width: float
+    tried: tuple[tuple[float, float], ...]
 
 
 def smallest_epsilon(
@@ -75,36 +102,46 @@ def smallest_epsilon(
     n: int,
     half_width: float,
     *,
-    between: tuple[float, float] = (1e-3, 10.0),
+    between: tuple[float, float] = (0.01, 10.0),
     names: Sequence[str] = (),
     assume: Assumption | None = None,
-    precision: float = 1e-3,
-) -> tuple[float, Forecast]:
-    """The smallest epsilon whose 95 % intervals have at most this half-width for every letter, and its forecast.
+    steps: int = 24,
+    precision: float = 0.01,
+) -> Reached:
+    """The smallest epsilon found whose 95 % intervals have at most this half-width for every letter of each attribute.
 
-    `channel_at(epsilon)` is the mechanism; accuracy is taken to improve with epsilon. The answer reaches the accuracy;
-    one that is smaller by the part `precision` does not.
+    `channel_at(epsilon)` is the mechanism; `names` asks for some attributes only, each by itself. Mechanisms that keep
+    the most information do not always become more accurate with epsilon, so bisection alone would miss smaller ones:
+    `steps` epsilons are tried from below until one reaches the accuracy, and the last step is then halved until it is
+    smaller than the part `precision`. What is returned reaches the accuracy; between two steps that do not, a smaller
+    one that does may hide.
     """
+    if not 0 < half_width < np.inf:
+        raise ParameterError("not a half-width", where="half_width", remedy="Give a positive number such as 0.01.")
+    asked = names or [attribute.name for attribute in _shown(joint)]
+    tried: dict[float, tuple[Protocol | Channel, float]] = {}
 
-    def forecast_at(epsilon: float) -> Forecast:
-        return forecast(channel_at(epsilon), joint, n, names=names, assume=assume)
+    def reaches(epsilon: float) -> bool:
+        channel = channel_at(epsilon)
+        each = [forecast(channel, joint, n, names=[name], assume=assume).half_widths().max() for name in asked]
+        tried[epsilon] = channel, float(max(each))
+        return tried[epsilon][1] <= half_width
 
-    def reaches(candidate: Forecast) -> bool:
-        return bool((candidate.half_widths() <= half_width).all())
-
-    low, high = between
-    best = forecast_at(high)
-    if not reaches(best):
+    clean = max(_clean(joint, n, name).half_widths().max() for name in asked)
+    if clean > half_width:
         raise InfeasibleError(
-            f"not reached at epsilon {high:g}", where="half_width", remedy="Release more records, or ask for less."
+            f"{n:,} clean records reach {clean:.2g}, not {half_width:g}", where="half_width", remedy=MORE_OR_LESS
         )
-    if reaches(first := forecast_at(low)):
-        return low, first
+    low = high = between[0]
+    for high in np.geomspace(*between, steps).tolist():
+        if reaches(high):
+            break
+        low = high
+    else:
+        raise InfeasibleError(
+            f"not reached at any of {steps} epsilons up to {high:g}", where="half_width", remedy=MORE_OR_LESS
+        )
     while high > low * (1 + precision):
         middle = float(np.sqrt(low * high))
-        candidate = forecast_at(middle)
-        if reaches(candidate):
-            high, best = middle, candidate
-        else:
-            low = middle
-    return high, best
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return Reached(high, *tried[high], tuple((epsilon, tried[epsilon][1]) for epsilon in sorted(tried)))
