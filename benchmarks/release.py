@@ -12,7 +12,6 @@ kills    200 releases killed at random moments
 from __future__ import annotations
 
 import importlib
-import math
 import os
 import resource
 import subprocess
@@ -140,9 +139,12 @@ def files() -> None:
 
 
 def compare(
-    folder: Path, shape: str, kind: str, copy: Callable[[Path, Path], None], keep: tuple[str, ...], times: int = 4
+    folder: Path, shape: str, kind: str, copy: Callable[[Path, Path], None], keep: tuple[str, ...], times: int = 9
 ) -> None:
-    """Copy, shuffled and ordered release in turn, so that whatever else runs on the machine hits all three."""
+    """Copy, shuffled and ordered release in turn, so that whatever else runs on the machine hits all three.
+
+    Shares of the copy: of the shortest times, and the median of the shares round by round.
+    """
     source, target = folder / f"in.{kind}", folder / f"out.{kind}"
 
     def release(keep_order: bool) -> None:
@@ -150,17 +152,21 @@ def compare(
         sanitise_file(Job(folder / "protocol.json", str(source), str(target), keep, keep_order))
 
     work = {"copy": lambda: copy(source, target), "shuffled": lambda: release(False), "ordered": lambda: release(True)}
-    wall, processor = dict.fromkeys(work, math.inf), dict.fromkeys(work, math.inf)
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in work}
     for _ in range(times):
         for name, one in work.items():
             started, used = time.perf_counter(), time.process_time()
             one()
-            wall[name] = min(wall[name], time.perf_counter() - started)
-            processor[name] = min(processor[name], time.process_time() - used)
-    print(f"{kind} to {kind}, {shape}   (bar 75 % of the copy)")
-    for told, seconds in (("wall clock", wall), ("processor time", processor)):
-        rates = ", ".join(f"{name} {RECORDS / spent / 1e6:.2f}" for name, spent in seconds.items())
-        shares = ", ".join(f"{name} {seconds['copy'] / seconds[name]:.0%}" for name in ("shuffled", "ordered"))
+            spent[name].append((time.perf_counter() - started, time.process_time() - used))
+    print(f"{kind} to {kind}, {shape}, {times} rounds   (bar 75 % of the copy)")
+    for column, told in enumerate(("wall clock", "processor time")):
+        seconds = {name: np.array(rounds)[:, column] for name, rounds in spent.items()}
+        rates = ", ".join(f"{name} {RECORDS / each.min() / 1e6:.2f}" for name, each in seconds.items())
+        shares = ", ".join(
+            f"{name} {seconds['copy'].min() / seconds[name].min():.0%} "
+            f"(rounds {np.median(seconds['copy'] / seconds[name]):.0%})"
+            for name in ("shuffled", "ordered")
+        )
         print(f"  {told}: {rates} M rows/s; of the copy: {shares}", flush=True)
 
 

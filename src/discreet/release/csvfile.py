@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
@@ -27,6 +28,9 @@ BLOCK_BYTES: Final = 1 << 23
 SEPARATORS: Final = (",", ";", "\t", "|")
 MARKS: Final = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _LETTERS: Final = pa.dictionary(pa.int32(), pa.binary())
+FIRST_RECORD: Final = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+(?:\r\n|\n|\r(?=[^\n]))')
+"""Up to the first line end outside quotes, a carriage return only where the byte after it is known."""
+Octets = bytes | memoryview
 WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed."
 
 
@@ -120,7 +124,7 @@ class _Utf8(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, encoding: str | None) -> None:
         self._stream, self._ending, self._last = stream, b"", b"\n"
-        start = filled(stream, 4)
+        start = bytes(filled(stream, 4))
         mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
         name = MARKS[mark] if mark else encoding or "utf-8"
         try:
@@ -130,23 +134,19 @@ class _Utf8(io.RawIOBase):
             raise TableError("an unknown encoding", where=name, remedy="Known are utf-8, latin-1, cp1252 …") from None
         self._ahead = self._utf8(start[len(mark) :])
 
-    def _utf8(self, data: bytes, final: bool = False) -> bytes:
+    def _utf8(self, data: Octets, final: bool = False) -> Octets:
         return data if self._decoder is None else self._decoder.decode(data, final).encode()
 
     def first_record(self) -> bytes:
         """The first line that is not blank, up to the end of its last quoted field."""
-        self._ahead = self._ahead.lstrip(b"\r\n")
-        while True:
-            end = _end_of_record(self._ahead)
-            if end or len(self._ahead) > BLOCK_BYTES:
-                break
+        ahead = bytes(self._ahead).lstrip(b"\r\n")
+        while not (found := FIRST_RECORD.match(ahead)) and len(ahead) <= BLOCK_BYTES:
             more = self._stream.read(1 << 16)
-            self._ahead += self._utf8(more, final=not more)
-            self._ahead = self._ahead.lstrip(b"\r\n")
+            ahead = (ahead + self._utf8(more, final=not more)).lstrip(b"\r\n")
             if not more:
-                end = len(self._ahead)
                 break
-        record, self._ahead = self._ahead[:end], self._ahead[end:]
+        end = found.end() if found else len(ahead)
+        record, self._ahead = ahead[:end], ahead[end:]
         self._last = record[-1:] or b"\n"
         return record
 
@@ -156,41 +156,28 @@ class _Utf8(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int = -1) -> Octets:
         data, self._ahead = self._ahead, b""
         while not data:
             block = filled(self._stream, max(size, 1 << 16))
             data = self._utf8(block, final=not block)
             if not block:
                 separator = b"" if (data or self._last)[-1:] in (b"\n", b"\r") else b"\n"
-                data, self._ending = data + (separator + self._ending if self._ending else b""), b""
+                data, self._ending = bytes(data) + (separator + self._ending if self._ending else b""), b""
                 break
-        self._last = data[-1:] or self._last
+        self._last = bytes(data[-1:]) or self._last
         if 0 <= size < len(data):
             data, self._ahead = data[:size], data[size:]
         return data
 
 
-def filled(stream: BinaryIO | io.RawIOBase, size: int) -> bytes:
-    """So many bytes of a stream that may hand them out one by one; fewer only at its end."""
-    parts = []
-    while size > 0 and (more := stream.read(size)):
-        parts.append(more)
-        size -= len(more)
-    return b"".join(parts)
-
-
-def _end_of_record(data: bytes) -> int:
-    """Where the first record ends, line end included; 0 if it does not end here."""
-    quoted = False
-    for i, byte in enumerate(data):
-        if byte == 0x22:
-            quoted = not quoted
-        elif not quoted and byte in (0x0A, 0x0D):
-            if byte == 0x0D and i + 1 == len(data):
-                return 0
-            return i + 2 if data[i : i + 2] == b"\r\n" else i + 1
-    return 0
+def filled(stream: BinaryIO | io.RawIOBase, size: int) -> memoryview:
+    """So many bytes of a stream that may hand them out one by one; fewer only at its end. In memory that is reused."""
+    room = memoryview(pa.allocate_buffer(size)).cast("B")
+    done = 0
+    while done < size and (more := stream.readinto(room[done:])):  # type: ignore[union-attr]
+        done += more
+    return room[:done]
 
 
 def _header(record: bytes, wanted: list[str]) -> tuple[list[str], str]:

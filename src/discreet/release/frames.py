@@ -15,6 +15,7 @@ from discreet.protocol import Protocol
 from discreet.release.kernel import Kernel
 from discreet.release.keyed import Keyed
 from discreet.release.letters import as_letters
+from discreet.release.numbered import batches_of, finished
 from discreet.release.randomness import Keystream
 from discreet.release.read import BATCH_ROWS
 from discreet.release.shuffle import shuffled
@@ -47,7 +48,8 @@ def sanitise(
     schema = kernel.schema(records.schema)
     drafts = (kernel.draft(batch) for batch in records.to_batches(max_chunksize=BATCH_ROWS))
     ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
-    return _like(table, pa.Table.from_batches([kernel.finish(draft) for draft in ordered], schema))
+    released = (part for draft in finished(ordered, kernel.finish) for part in batches_of(draft))
+    return _like(table, pa.Table.from_batches(released, schema))
 
 
 def _records(table: Any, names: Sequence[str]) -> pa.Table:

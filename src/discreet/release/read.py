@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Protocol, cast
+from typing import Any, BinaryIO, Final, Literal, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -108,7 +108,7 @@ def _opened(path: str, stack: ExitStack) -> tuple[BinaryIO, bytes]:
         raise TableError("no such file", where=path) from None
     except IsADirectoryError:
         raise TableError("a folder, not a file", where=path, remedy="Releases are made file by file.") from None
-    start = filled(raw, 8)
+    start = bytes(filled(raw, 8))
     return cast(BinaryIO, _Again(start, raw)), start
 
 
@@ -126,8 +126,15 @@ class _Again(io.RawIOBase):
         if size < 0:
             data, self._start = self._start + (self._raw.read() or b""), b""
             return data
-        data, self._start = self._start[:size], self._start[size:]
-        return data + filled(self._raw, size - len(data))
+        return bytes(filled(self, size))
+
+    def readinto(self, room: Any) -> int:
+        """What was looked at first, then as much as the stream has at hand."""
+        if not self._start:
+            return self._raw.readinto(room) or 0
+        data, self._start = self._start[: len(room)], self._start[len(room) :]
+        room[: len(data)] = data
+        return len(data)
 
 
 def _native(path: str, stack: ExitStack) -> pa.NativeFile | None:

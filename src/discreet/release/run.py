@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from discreet.exceptions import ParameterError, ReleaseError
 from discreet.protocol import Protocol
 from discreet.release.kernel import Kernel
 from discreet.release.keyed import Keyed
 from discreet.release.ledger import Account, Ledger
 from discreet.release.manifest import manifest
+from discreet.release.numbered import Draft, finished
 from discreet.release.prefetch import ahead
 from discreet.release.publish import unpublished
 from discreet.release.randomness import Keystream
@@ -93,11 +92,11 @@ def sanitise_file(job: Job, announce: Callable[[Account], None] = lambda account
     )  # fmt: skip
 
 
-def _released(kernel: Kernel, source: Source, job: Job) -> Iterator[pa.RecordBatch]:
-    drafts: Iterator[pa.RecordBatch] = (kernel.draft(batch) for batch in ahead(source))
+def _released(kernel: Kernel, source: Source, job: Job) -> Iterator[Draft]:
+    drafts: Iterator[Draft] = (kernel.draft(batch) for batch in ahead(source))
     if not job.keep_order:
         drafts = shuffled(drafts, kernel.randomness, None if job.target == PIPE else Path(job.target).parent)
-    return (kernel.finish(draft) for draft in drafts)
+    return finished(drafts, kernel.finish)
 
 
 def _keyed(job: Job, protocol: Protocol) -> Keyed | None:

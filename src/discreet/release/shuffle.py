@@ -2,15 +2,16 @@
 
 The place of a record in the raw table may be known to somebody (the table is sorted by name, say), so the order of the
 released table must not depend on it. Every record goes to a random bucket, every bucket is put in random order, and the
-buckets are written one after the other: the order is exactly uniform (Rao, Sandelius). Only sanitised records and kept
-public columns are ever stored on the way, sealed.
+buckets are written one after the other: the order is exactly uniform (Rao, Sandelius). Records of few kinds are counted
+(see `numbered`); others are moved, and of these only sanitised records and kept public columns are ever stored on the
+way, sealed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.release.letters import is_text, plain
+from discreet.release.numbered import Counts, Draft, Numbered, expanded
 from discreet.release.randomness import Keystream
 from discreet.release.sealed import SealedFile
 
@@ -66,9 +68,46 @@ class _Bucket:
 
 def shuffled(
     batches: Iterable[pa.RecordBatch], randomness: Keystream, folder: Path | None = None, room: Room | None = None
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[Draft]:
     """The same records in random order. Nothing is yielded before the last record was read."""
-    room = room or Room()
+    room, source = room or Room(), iter(batches)
+    first = next(source, None)
+    if first is None:
+        return
+    counts = Counts(first.schema, BUCKETS)
+    for batch in (records := chain([first], source)):
+        if not (Counts.suits(first.schema) and counts.add(batch, _dealt(len(batch), randomness))):
+            yield from _moved(chain(_uncounted(counts), [batch], records), randomness, folder, room)
+            return
+    for bucket in counts.each:
+        for numbers in _arranged(bucket, randomness, room):
+            yield Numbered(counts.kinds, numbers)
+
+
+def _uncounted(counts: Counts) -> Iterator[pa.RecordBatch]:
+    """Records that were counted so far, to be moved after all."""
+    for numbers in expanded(counts.each.sum(axis=0), OUT_ROWS):
+        yield counts.kinds.records.take(pa.array(numbers))
+
+
+def _arranged(counts: NDArray[np.int64], randomness: Keystream, room: Room) -> Iterator[NDArray[np.uint16]]:
+    """The kinds counted in one bucket, in random order; dealt to further buckets where they are many."""
+    size, kinds = int(counts.sum()), len(counts)
+    if size <= room.records:
+        numbers = np.repeat(np.arange(kinds, dtype=np.uint16), counts)[permutation(size, randomness)]
+        for start in range(0, size, OUT_ROWS):
+            yield numbers[start : start + OUT_ROWS]
+        return
+    further = np.zeros((BUCKETS, kinds), np.int64)
+    for numbers in expanded(counts, OUT_ROWS):
+        np.add.at(further.reshape(-1), _dealt(len(numbers), randomness) * np.intp(kinds) + numbers, 1)
+    for bucket in further:
+        yield from _arranged(bucket, randomness, room)
+
+
+def _moved(
+    batches: Iterable[pa.RecordBatch], randomness: Keystream, folder: Path | None, room: Room
+) -> Iterator[pa.RecordBatch]:
     buckets = [_Bucket() for _ in range(BUCKETS)]
     octets = records = 0
     with SealedFile(folder) as sealed:
@@ -83,7 +122,7 @@ def shuffled(
             if bucket.fits(room):
                 yield from _mixed(list(bucket.batches(sealed)), randomness)
             else:
-                yield from shuffled(bucket.batches(sealed), randomness, folder, room)
+                yield from _moved(bucket.batches(sealed), randomness, folder, room)
 
 
 def permutation(size: int, randomness: Keystream) -> NDArray[np.intp]:
@@ -99,9 +138,13 @@ def permutation(size: int, randomness: Keystream) -> NDArray[np.intp]:
     return order
 
 
+def _dealt(size: int, randomness: Keystream) -> NDArray[np.uint8]:
+    """A random bucket for every record."""
+    return randomness.octets(size) % BUCKETS
+
+
 def _deal(batch: pa.RecordBatch, buckets: list[_Bucket], randomness: Keystream) -> None:
-    """Every record to a random bucket."""
-    dealt = randomness.octets(len(batch)) % BUCKETS
+    dealt = _dealt(len(batch), randomness)
     ends = np.cumsum(np.bincount(dealt, minlength=BUCKETS)).tolist()
     grouped = batch.take(pa.array(np.argsort(dealt, kind="stable")))
     for bucket, (start, end) in zip(buckets, pairwise([0, *ends]), strict=True):
@@ -125,6 +168,8 @@ def _coded_column(column: pa.Array) -> pa.Array:
     coded = column.dictionary_encode() if is_text(column.type) else column
     if not pa.types.is_dictionary(coded.type):
         return column
+    if coded.dictionary.null_count:
+        coded = plain(coded).dictionary_encode()
     if len(coded.dictionary) > min(max(len(column) // 16, 1 << 10), 1 << 14):
         return plain(column)
     return pa.DictionaryArray.from_arrays(coded.indices.cast(_INDEX), coded.dictionary)

@@ -13,9 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from discreet.release.letters import is_text
+from discreet.release.numbered import Draft, Kinds, Numbered, batches_of
 from discreet.release.read import Format
 
 GROUP_BYTES: Final = 1 << 26
@@ -24,13 +27,13 @@ EXECUTED: Final = b"=+-@\t\r"
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def write_records(sink: Any, batches: Iterable[pa.RecordBatch], schema: pa.Schema, kind: Format) -> int:
+def write_records(sink: Any, drafts: Iterable[Draft], schema: pa.Schema, kind: Format) -> int:
     """Write everything to an open file, and return the number of records."""
     records = 0
     with sink, WRITERS[kind](sink, written_schema(schema, kind)) as write:
-        for batch in batches:
-            write(written(batch, kind))
-            records += len(batch)
+        for draft in drafts:
+            write(draft)
+            records += len(draft)
     return records
 
 
@@ -41,12 +44,6 @@ def written_schema(schema: pa.Schema, kind: Format) -> pa.Schema:
     return pa.schema(
         [(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in schema]
     )
-
-
-def written(batch: pa.RecordBatch, kind: Format) -> pa.RecordBatch:
-    if kind != "csv":
-        return batch
-    return pa.record_batch([_csv_cells(column) for column in batch.columns], names=batch.schema.names)
 
 
 def spreadsheet_safe(text: str) -> str:
@@ -81,18 +78,50 @@ def _first_bytes(texts: pa.Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.where(np.diff(starts) > 0, octets[np.minimum(starts[:-1], len(octets) - 1)], np.uint8(0))
 
 
-# ---- one small class a format: open with a schema, call with a batch -----------------------------------------------
+def csv_lines(records: pa.RecordBatch) -> pa.Array:
+    """Every record as the bytes of its line, the same that pyarrow's writer writes: text quoted, nothing for null."""
+    quote, comma, end, nothing = (pa.scalar(text, pa.large_string()) for text in ('"', ",", "\n", ""))
+    parts = []
+    for column in map(_csv_cells, records.columns):
+        texts = column.cast(pa.large_string())
+        if is_text(column.type):
+            texts = pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, nothing)
+        parts += [texts.fill_null(nothing), comma]
+    return pc.binary_join_element_wise(*parts[:-1], end, nothing).cast(pa.large_binary())
 
-Writing = AbstractContextManager[Callable[[pa.RecordBatch], None]]
+
+def _content(lines: pa.Array) -> memoryview:
+    """The bytes of all lines, one after the other."""
+    _, offsets, data = lines.buffers()
+    places = np.frombuffer(offsets, np.int64)
+    return memoryview(data)[places[lines.offset] : places[lines.offset + len(lines)]]
+
+
+# ---- one small class a format: open with a schema, call with records ------------------------------------------------
+
+Writing = AbstractContextManager[Callable[[Draft], None]]
 
 
 class _Csv(Writing):
+    """Numbered records are written from lines made once a kind."""
+
     def __init__(self, sink: Any, schema: pa.Schema) -> None:
         names = pa.schema([pa.field(spreadsheet_safe(field.name), field.type) for field in schema])
-        self._writer, self._schema = pacsv.CSVWriter(sink, names), names
+        self._sink, self._writer, self._schema = sink, pacsv.CSVWriter(sink, names), names
+        self._kinds: Kinds | None = None
+        self._lines: pa.Array = None
 
-    def __enter__(self) -> Callable[[pa.RecordBatch], None]:
-        return lambda batch: self._writer.write_batch(pa.record_batch(batch.columns, schema=self._schema))
+    def __enter__(self) -> Callable[[Draft], None]:
+        return self._write
+
+    def _write(self, draft: Draft) -> None:
+        if not isinstance(draft, Numbered):
+            self._writer.write_batch(pa.record_batch(list(map(_csv_cells, draft.columns)), schema=self._schema))
+            return
+        if draft.kinds is not self._kinds:
+            self._kinds, self._lines = draft.kinds, csv_lines(draft.kinds.records)
+        for numbers in draft.parts():
+            self._sink.write(_content(self._lines.take(numbers)))
 
     def __exit__(self, *_: object) -> None:
         self._writer.close()
@@ -105,11 +134,11 @@ class _Parquet(Writing):
         self._writer, self._schema = pq.ParquetWriter(sink, schema), schema
         self._held: list[pa.RecordBatch] = []
 
-    def __enter__(self) -> Callable[[pa.RecordBatch], None]:
+    def __enter__(self) -> Callable[[Draft], None]:
         return self._add
 
-    def _add(self, batch: pa.RecordBatch) -> None:
-        self._held.append(batch)
+    def _add(self, draft: Draft) -> None:
+        self._held += batches_of(draft)
         rows, octets = sum(len(part) for part in self._held), sum(part.nbytes for part in self._held)
         if rows >= GROUP_ROWS or octets >= GROUP_BYTES:
             self._flush()
@@ -129,9 +158,10 @@ class _Arrow(Writing):
     def __init__(self, sink: Any, schema: pa.Schema) -> None:
         self._writer = pa.ipc.new_file(sink, schema)
 
-    def __enter__(self) -> Callable[[pa.RecordBatch], None]:
-        def write(batch: pa.RecordBatch) -> None:
-            self._writer.write_batch(batch)
+    def __enter__(self) -> Callable[[Draft], None]:
+        def write(draft: Draft) -> None:
+            for batch in batches_of(draft):
+                self._writer.write_batch(batch)
 
         return write
 
