@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from catalogue import random_joint
@@ -66,9 +68,9 @@ def test_a_planted_bound_that_is_too_low_is_caught(monkeypatch: pytest.MonkeyPat
     optimum = vertices.solve(problem).value
     honest = Body.maximise
 
-    def cheating(self: Body, *given: np.ndarray) -> Bounded:
-        answer = honest(self, *given)
-        return Bounded(answer.bounds - 0.05, answer.rows, answer.rest, answer.eta)
+    def cheating(self: Body, *given: np.ndarray, **kept: np.ndarray) -> Bounded:
+        answer = honest(self, *given, **kept)
+        return replace(answer, bounds=answer.bounds - 0.05)
 
     monkeypatch.setattr(Body, "maximise", cheating)
     bounds: list[float] = []

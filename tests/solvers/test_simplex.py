@@ -11,8 +11,9 @@ from discreet.exceptions import InfeasibleError
 from discreet.notions.cone import Cone
 from discreet.notions.lip import LIP
 from discreet.solvers.body import Body
+from discreet.solvers.dictionary import NOWHERE, Dictionaries
 from discreet.solvers.problem import Splitting
-from discreet.solvers.simplex import INFEASIBLE, OPTIMAL, Dictionary, shrink
+from discreet.solvers.simplex import INFEASIBLE, LOW, OPTIMAL, shrink
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -24,7 +25,8 @@ def test_programs_agree_with_scipy(seed: int) -> None:
     lower = upper * rng.choice([0.0, 0.0, 0.3], size=(batch, n))
     low = np.tile(np.r_[1.0, np.full(m - 1, -0.2)], (batch, 1))
     high = np.tile(np.r_[1.0, np.full(m - 1, 0.1)], (batch, 1))
-    points, prices, statuses = Dictionary(rows).maximise(costs, lower, upper, low, high)
+    everything = np.full(batch, -np.inf)
+    points, prices, statuses, _ = Dictionaries(rows).maximise(costs, lower, upper, low, high, everything)
     assert {OPTIMAL, INFEASIBLE} >= set(statuses.tolist())
     for i in range(batch):
         limits = np.r_[high[i], -low[i]]
@@ -50,13 +52,13 @@ def test_a_bound_is_valid_for_any_multipliers(monkeypatch: pytest.MonkeyPatch) -
     true = body.maximise(costs, *box)
     attained = (costs * true.rows).sum(axis=1)
     assert np.allclose(true.bounds, attained, atol=1e-9)
-    solve = Dictionary.maximise
+    solve = Dictionaries.maximise
 
-    def disturbed(self: Dictionary, *given: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        points, prices, statuses = solve(self, *given)
-        return points, prices + rng.normal(size=prices.shape), statuses
+    def disturbed(self: Dictionaries, *given: np.ndarray) -> tuple[np.ndarray, ...]:
+        points, prices, *others = solve(self, *given)
+        return points, prices + rng.normal(size=prices.shape), *others
 
-    monkeypatch.setattr(Dictionary, "maximise", disturbed)
+    monkeypatch.setattr(Dictionaries, "maximise", disturbed)
     assert (body.maximise(costs, *box).bounds >= attained - 1e-12).all()
 
 
@@ -84,3 +86,50 @@ def test_a_cone_that_permits_rows_without_mass_is_refused() -> None:
     cone = Cone(np.array([[1.0, -2.0, -1.0]]))
     with pytest.raises(InfeasibleError, match="never occur"):
         Body(Splitting(np.array([0.5, 0.5, 0.0]), np.arange(3), cone))
+
+
+def _programs(seed: int, batch: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    rng = np.random.default_rng(seed)
+    rows = np.vstack([np.ones(40), rng.normal(size=(60, 40))])
+    low, high = np.r_[1.0, np.full(60, -0.4)], np.r_[1.0, np.full(60, 0.4)]
+    box = np.zeros((batch, 40)), np.full((batch, 40), 0.5), np.tile(low, (batch, 1)), np.tile(high, (batch, 1))
+    return rows, (rng.normal(size=(batch, 40)), *box)
+
+
+def test_kept_dictionaries_and_threads_do_not_change_the_answers() -> None:
+    rows, given = _programs(0, 200)
+    everything, nowhere = np.full(200, -np.inf), np.full(200, NOWHERE)
+    fresh = np.array(
+        [Dictionaries(rows).maximise(*(part[i : i + 1] for part in given), everything[:1])[0][0] for i in range(200)]
+    )
+    kept = Dictionaries(rows)
+    first = kept.maximise(*given, everything, nowhere)
+    again = kept.maximise(*given, everything, first[3])
+    best = (given[0] * fresh).sum(axis=1)
+    for points, *_ in (first, again):
+        assert (given[0] * points).sum(axis=1) == pytest.approx(best, abs=1e-9)
+    assert len(set(first[3].tolist()) | set(again[3].tolist())) == 400
+
+
+def test_places_of_other_rows_are_not_used() -> None:
+    rows, given = _programs(1, 50)
+    everything, nowhere = np.full(50, -np.inf), np.full(50, NOWHERE)
+    old = Dictionaries(rows)
+    places = old.maximise(*given, everything, nowhere)[3]
+    new = Dictionaries(-rows, old.end)
+    turned = given[0], given[1], given[2], -given[4], -given[3]
+    points = new.maximise(*turned, everything, places)[0]
+    assert (given[0] * points).sum(axis=1) == pytest.approx(
+        (given[0] * old.maximise(*given, everything)[0]).sum(axis=1)
+    )
+    new.forget(places)
+    assert len(set(new.maximise(*turned, everything, nowhere)[3].tolist()) & set(places.tolist())) == 0
+
+
+def test_a_program_is_left_only_below_its_floor() -> None:
+    rows, given = _programs(2, 100)
+    points, _, statuses, _ = Dictionaries(rows).maximise(*given, np.full(100, -np.inf))
+    best = (given[0] * points).sum(axis=1)
+    floors = best + np.where(np.arange(100) % 2, 0.01, -0.01)
+    assert (statuses == OPTIMAL).all()
+    assert ((Dictionaries(rows).maximise(*given, floors)[2] == LOW) == (floors > best)).all()

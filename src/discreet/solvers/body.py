@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exceptions import InfeasibleError
+from discreet.solvers.dictionary import NOWHERE, Dictionaries, Places
 from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
-from discreet.solvers.simplex import Dictionary, shrink
+from discreet.solvers.simplex import LOW, shrink
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-11
@@ -34,13 +35,15 @@ INSIDE_ROUNDS = 5
 class Bounded:
     """Linear programs over boxes: proven bounds, the rows that (nearly) attain them, and reduced costs.
 
-    `rest` are the reduced costs of x, `eta` those of the target posteriors (zero if T = Z).
+    `rest` are the reduced costs of x, `eta` those of the target posteriors (zero if T = Z). `kept` says where the
+    dictionaries are kept, if that was wished.
     """
 
     bounds: Floats
     rows: Floats
     rest: Floats
     eta: Floats
+    kept: Places
 
 
 class Body:
@@ -54,35 +57,50 @@ class Body:
         self.top = np.ones(len(problem.prior))
         self.conditions = np.unique(self._scaled(problem.cone.rows), axis=0)
         self._bound_weightless_letters()
+        self._places = 0
         self._build()
         self.target_top = self._target_tops()
 
     # ---- linear programs over boxes of target posteriors --------------------------------------------------------
 
-    def maximise(self, costs: Floats, lower: Floats, upper: Floats) -> Bounded:
+    def maximise(
+        self,
+        costs: Floats,
+        lower: Floats,
+        upper: Floats,
+        floors: Floats | float = -np.inf,
+        starts: Places | None = None,
+    ) -> Bounded:
         """max cost·v for every line of `costs`, with the target posteriors in the line's box [lower, upper].
 
+        Where the maximum is below its floor the bound only says so, and the row means nothing.
         Weak duality: for *every* y, cost·x ≤ Σ_rows max of y_r r over its interval + Σ_z max of (cost − y·R)_z x_z over
         its interval. The multipliers of the LP make it tight; wrong ones would make it loose, never wrong.
         """
-        scaled = costs / self.scale
+        scaled, floors = costs / self.scale, np.broadcast_to(np.asarray(floors, dtype=np.float64), len(costs))
         for _ in range(CUT_ROUNDS):
             matrix = self._matrix
             x_lower, x_upper, row_lower, row_upper = self._bounds(lower, upper)
-            points, y, _ = self._dictionary.maximise(scaled, x_lower, x_upper, row_lower, row_upper)
+            bounds = x_lower, x_upper, row_lower, row_upper
+            points, y, status, kept = self.dictionaries.maximise(scaled, *bounds, floors, starts)
             rows = self._rows(points)
-            if not self.cut(rows):
+            if not self.cut(rows[status != LOW]):
                 break
+            starts = None if starts is None else np.full_like(starts, NOWHERE)
         rest = scaled - y @ matrix
-        bounds = np.maximum(rest * x_lower, rest * x_upper).sum(axis=1)
-        bounds += np.maximum(y * row_lower, y * row_upper).sum(axis=1) + ROUNDING
+        totals = np.maximum(rest * x_lower, rest * x_upper).sum(axis=1)
+        totals += np.maximum(y * row_lower, y * row_upper).sum(axis=1) + ROUNDING
         eta = np.zeros_like(lower) if self.problem.one_to_one else y[:, 1 : 1 + self.targets]
-        return Bounded(bounds, rows, rest, eta)
+        return Bounded(totals, rows, rest, eta, kept)
+
+    def best(self, costs: Floats, starts: Places | None = None) -> Bounded:
+        """max cost·v over all permitted rows, for every line of `costs`."""
+        box = np.zeros((len(costs), self.targets)), np.tile(self.target_top, (len(costs), 1))
+        return self.maximise(costs, *box, starts=starts)
 
     def best_rows(self, costs: Floats) -> Floats:
         """The rows that maximise cost·v, one a line of `costs`."""
-        box = np.zeros((len(costs), self.targets)), np.tile(self.target_top, (len(costs), 1))
-        return self.maximise(costs, *box).rows
+        return self.best(costs).rows
 
     def shrink(self, lower: Floats, upper: Floats) -> NDArray[np.bool_]:
         """Boxes made smaller, in place, by what Σ π = 1 and (if T = Z) the conditions imply; False if none is left."""
@@ -147,7 +165,7 @@ class Body:
         separate = self.problem.cone.separate
         if separate is None:
             return False
-        violated = np.vstack([self._missed(row) for row in rows])
+        violated = np.vstack([self.conditions[:0], *(self._missed(row) for row in rows)])
         if len(violated):
             self.conditions = np.vstack([self.conditions, np.unique(violated, axis=0)])
             self._build()
@@ -178,7 +196,8 @@ class Body:
         merged, merged_low, merged_high = self._two_sided()
         self._matrix = np.ascontiguousarray(np.vstack([*rows, merged]))
         self._low, self._high = np.concatenate([*low, merged_low]), np.concatenate([*high, merged_high])
-        self._dictionary = Dictionary(self._matrix)
+        self.dictionaries = Dictionaries(self._matrix, self._places)
+        self._places = self.dictionaries.end
 
     def _two_sided(self) -> tuple[Floats, Floats, Floats]:
         """The conditions as low ≤ b·x ≤ high.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.exceptions import ParameterError
 from discreet.solvers.body import ROUNDING, Body, Bounded
+from discreet.solvers.dictionary import NOWHERE, Places
 from discreet.solvers.problem import Splitting
 from discreet.utilities import PiecewiseLinear, Separable
 
@@ -29,6 +30,8 @@ PATIENCE = 500
 CLOSED = 1e-8
 """Search stops where the bound is this close to the best row found: closer than any gap anybody asks for."""
 TOUCHING = 1e-13
+FLOOR = 1e-9
+"""A box is left once its bound is this far below what is worth looking for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +67,18 @@ class Pricer:
     def climb(self, rows: Floats, alpha: Floats) -> Floats:
         """Linearise and solve until nothing improves: locally best rows."""
         rows, gains = rows.copy(), self.gains(rows, alpha)
-        moving = np.arange(len(rows))
+        moving, places = np.arange(len(rows)), np.full(len(rows), NOWHERE)
         for _ in range(CLIMB_STEPS):
-            better = self.body.best_rows(self.problem.gradients(rows[moving]) - alpha)
-            reached = self.gains(better, alpha)
+            answer = self.body.best(self.problem.gradients(rows[moving]) - alpha, places)
+            self.body.dictionaries.forget(places)
+            reached = self.gains(answer.rows, alpha)
             up = reached > gains[moving] + 1e-12
-            moving = moving[up]
-            rows[moving], gains[moving] = better[up], reached[up]
+            self.body.dictionaries.forget(answer.kept[~up])
+            moving, places = moving[up], answer.kept[up]
+            rows[moving], gains[moving] = answer.rows[up], reached[up]
             if not len(moving):
                 break
+        self.body.dictionaries.forget(places)
         return rows
 
     def price(self, alpha: Floats, floor: float, enough: int, stop: Callable[[], bool]) -> Priced:
@@ -118,6 +124,8 @@ class Found:
         return max(self._floor, self.best + CLOSED)
 
     def consider(self, rows: Floats) -> None:
+        if not len(rows):
+            return
         gains = self._pricer.gains(rows, self._alpha)
         good = (gains > self._floor) | (gains >= np.sort(gains)[-CLIMBERS:][0])
         fresh = np.array([row for row in rows[good] if self._new(row, self._visited)])
@@ -149,14 +157,15 @@ class Search:
         self._p = pricer.problem.target_prior
         self._per_mass = np.divide(1.0, self._p, out=np.zeros_like(self._p), where=self._p > 0)
         self._heap: list[tuple[float, int]] = []
-        self._boxes: dict[int, tuple[Floats, Floats, Floats]] = {}
+        self._boxes: dict[int, tuple[Floats, Floats, Floats, int]] = {}
         self._ids = 0
         self._dropped = -np.inf
 
     def run(self, enough: int, stop: Callable[[], bool]) -> float:
         """A proven bound on every gain, at most the threshold of `found` unless stopped before."""
         lower, upper = np.zeros((1, self._body.targets)), self._body.target_top[None, :].copy()
-        self._explore(lower, upper, np.full(1, np.inf))
+        self._body.dictionaries.forget_all()
+        self._explore(lower, upper, np.full(1, np.inf), np.full(1, NOWHERE))
         patience, first = PATIENCE, self._pricer.boxes
         while self._heap and -self._heap[0][0] > self._found.threshold and not stop():
             spent = self._pricer.boxes - first
@@ -179,7 +188,7 @@ class Search:
         taken.sort(key=lambda entry: entry[1])
         bounds = [-entry[0] for entry in taken]
         boxes = [self._boxes.pop(entry[1]) for entry in taken]
-        lower, upper, posterior = (np.array(part) for part in zip(*boxes, strict=True))
+        lower, upper, posterior, places = (np.array(part) for part in zip(*boxes, strict=True))
         misses = self._misses(lower, upper, posterior)
         closed = misses.max(axis=1) <= TOUCHING
         posterior[closed] = (lower[closed] + upper[closed]) / 2
@@ -192,26 +201,30 @@ class Search:
         middle = (lower[lines, at] + upper[lines, at]) / 2
         left[lines, at] = right[lines, at] = (posterior[lines, at] + middle) / 2
         both = np.repeat(np.array(bounds)[~done], 2)
-        self._explore(_interleave(lower, right), _interleave(left, upper), both)
+        starts = np.repeat(places[~done], 2)
+        self._explore(_interleave(lower, right), _interleave(left, upper), both, starts)
+        self._body.dictionaries.forget(places)
 
-    def _explore(self, lower: Floats, upper: Floats, inherited: Floats) -> None:
+    def _explore(self, lower: Floats, upper: Floats, inherited: Floats, starts: Places) -> None:
         """Bound boxes, look at their LP points, and put away those that may still hide a better row."""
         alive = self._body.shrink(lower, upper)
-        lower, upper, inherited = lower[alive], upper[alive], inherited[alive]
+        lower, upper, inherited, starts = lower[alive], upper[alive], inherited[alive], starts[alive]
         if not len(lower):
             return
         self._pricer.boxes += len(lower)
         slopes, offsets = self._chords(lower, upper)
-        answer = self._body.maximise(self._problem.prior * slopes[:, self._problem.target] - self._alpha, lower, upper)
-        bounds = np.minimum(answer.bounds + offsets @ self._p, inherited)
-        self._found.consider(answer.rows)
+        costs, rest = self._problem.prior * slopes[:, self._problem.target] - self._alpha, offsets @ self._p
+        answer = self._body.maximise(costs, lower, upper, self._found.threshold - rest - FLOOR, starts)
+        bounds = np.minimum(answer.bounds + rest, inherited)
+        self._found.consider(answer.rows[bounds > self._found.threshold])
         threshold = self._found.threshold
         self._price_out(lower, upper, answer, bounds - threshold)
         posterior = np.clip(self._p * self._problem.marginals(answer.rows), lower, upper)
         for i in np.flatnonzero(bounds > threshold):
             heapq.heappush(self._heap, (-float(bounds[i]), self._ids))
-            self._boxes[self._ids] = lower[i], upper[i], posterior[i]
+            self._boxes[self._ids] = lower[i], upper[i], posterior[i], int(answer.kept[i])
             self._ids += 1
+        self._body.dictionaries.forget(answer.kept[bounds <= threshold])
 
     def _chords(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         return self._utility.secants(lower * self._per_mass, upper * self._per_mass)

@@ -6,63 +6,52 @@ The dictionary x_B = D x_N has no constants, and with finite bounds every basis 
 variable sits at the bound its reduced cost prefers. So the dual simplex method starts warm from any basis, whatever
 changed, and *every* iterate carries multipliers y of the rows that give a valid bound. Callers bound by weak duality
 with these y and check every point themselves: an error here can cost tightness, never truth.
+
+A program is left, with status LOW, once its multipliers prove that it does not reach its floor.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-OPTIMAL, INFEASIBLE, UNFINISHED = 0, 1, 2
+OPTIMAL, INFEASIBLE, UNFINISHED, LOW = 0, 1, 2, 3
 FEASIBLE = 1e-13
 PIVOT = 1e-8
 FRESH_AFTER = 500
 
 
-class Dictionary:
-    """The rows R and a basis that is kept from one batch of programs to the next."""
-
-    def __init__(self, rows: Floats) -> None:
-        self.rows = np.ascontiguousarray(rows)
-        m, n = rows.shape
-        self._matrix = self.rows.copy()
-        self._basic = np.arange(n, n + m)
-        self._nonbasic = np.arange(n)
-        self._high = np.zeros(n, dtype=np.bool_)
-        self._age = np.zeros(1, dtype=np.int64)
-
-    def maximise(
-        self, costs: Floats, lower: Floats, upper: Floats, row_lower: Floats, row_upper: Floats
-    ) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """Points, multipliers and statuses of one program a line of `costs` (bounds likewise, one line each)."""
-        batch = len(costs)
-        m, n = self.rows.shape
-        points, prices = np.zeros((batch, n)), np.zeros((batch, m))
-        statuses = np.zeros(batch, dtype=np.int64)
-        low, high = np.hstack([lower, row_lower]), np.hstack([upper, row_upper])
-        limit = 50 + 5 * (m + n)
-        _batch(
-            self.rows, self._matrix, self._basic, self._nonbasic, self._high, self._age,
-            np.ascontiguousarray(costs), low, high, limit, points, prices, statuses,
-        )  # fmt: skip
-        return points, prices, statuses
-
-
-@njit(cache=True)
-def _batch(rows, D, basic, nonbasic, at_high, age, costs, lows, highs, limit, points, prices, statuses):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def batch(rows, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, lows, highs, floors, points, prices):  # type: ignore[no-untyped-def]
+    """Solve one program a line of `costs` on the dictionary in place `own`; from and to other places where ≥ 0."""
+    m, n = rows.shape
+    statuses = np.zeros(len(costs), dtype=np.int64)
     for b in range(len(costs)):
-        if age[0] > FRESH_AFTER:
-            _refresh(rows, D, basic, nonbasic)
-            age[0] = 0
+        if starts[b] >= 0:
+            _copy(D, basic, nonbasic, at_high, age, starts[b], own)
+        if age[own] > FRESH_AFTER:
+            _refresh(rows, D[own], basic[own], nonbasic[own])
+            age[own] = 0
         statuses[b] = _optimise(
-            D, basic, nonbasic, at_high, age, costs[b], lows[b], highs[b], limit, points[b], prices[b]
-        )
+            D[own], basic[own], nonbasic[own], at_high[own], age[own : own + 1],
+            costs[b], lows[b], highs[b], floors[b], 50 + 5 * (m + n), points[b], prices[b],
+        )  # fmt: skip
+        if keeps[b] >= 0 and statuses[b] != LOW:
+            _copy(D, basic, nonbasic, at_high, age, own, keeps[b])
+    return statuses
 
 
 @njit(cache=True)
-def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, limit, point, price):  # type: ignore[no-untyped-def]
+def _copy(D, basic, nonbasic, at_high, age, source, target):  # type: ignore[no-untyped-def]
+    D[target] = D[source]
+    basic[target] = basic[source]
+    nonbasic[target] = nonbasic[source]
+    at_high[target] = at_high[source]
+    age[target] = age[source]
+
+
+@njit(cache=True)
+def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, limit, point, price):  # type: ignore[no-untyped-def]
     m, n = D.shape
     d = np.zeros(n)
     for k in range(n):
@@ -83,7 +72,7 @@ def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, limit, point, p
         x[k] = high[nonbasic[k]] if at_high[k] else low[nonbasic[k]]
     values = D @ x
     weights = np.ones(m)
-    used = np.zeros(n, dtype=np.bool_)
+    used, ratio = np.zeros(n, dtype=np.bool_), np.zeros(n)
     status = UNFINISHED
     for _ in range(limit):
         out, best = -1, 0.0
@@ -94,9 +83,12 @@ def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, limit, point, p
         if out < 0:
             status = OPTIMAL
             break
+        if d @ x < floor:
+            status = LOW
+            break
         sign = 1.0 if values[out] > high[basic[out]] else -1.0
         bound = high[basic[out]] if sign > 0 else low[basic[out]]
-        entering = _entering(D[out], d, nonbasic, at_high, low, high, sign * (values[out] - bound), sign, used)
+        entering = _entering(D[out], d, nonbasic, at_high, low, high, sign * (values[out] - bound), sign, used, ratio)
         if entering < 0:
             nearest = 0.0
             for k in range(n):
@@ -140,26 +132,26 @@ def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, limit, point, p
 
 
 @njit(cache=True)
-def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used):  # type: ignore[no-untyped-def]
+def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used, ratio):  # type: ignore[no-untyped-def]
     """The long-step ratio test: pass breakpoints, flipping their variables, while the dual objective still falls."""
     n = len(row)
-    used[:] = False
+    for j in range(n):
+        g = sign * row[j]
+        used[j] = False
+        ratio[j] = abs(d[j] / g) if abs(g) >= PIVOT and (g > 0) == at_high[j] else np.inf
     left = miss
     while True:
         k, least = -1, np.inf
         for j in range(n):
-            g = sign * row[j]
-            if used[j] or abs(g) < PIVOT or (g > 0) != at_high[j]:
-                continue
-            t = abs(d[j] / g)
-            if t < least - 1e-12 or (t < least + 1e-12 and k >= 0 and abs(g) > abs(row[k])):
+            t = ratio[j]
+            if t < least - 1e-12 or (t < least + 1e-12 and k >= 0 and abs(row[j]) > abs(row[k])):
                 k, least = j, min(t, least)
         if k < 0:
             return -1
         left -= abs(row[k]) * (high[nonbasic[k]] - low[nonbasic[k]])
         if left <= 0:
             return k
-        used[k] = True
+        used[k], ratio[k] = True, np.inf
         at_high[k] = not at_high[k]
 
 
