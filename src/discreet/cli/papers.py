@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -45,18 +46,21 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Compute, draw, write the numbers, and say how they compare with the paper."""
-    from discreet.papers import Effort, find, write
+    from discreet.papers import Effort, Outcome, find, write
     from discreet.papers.expected import compare
     from discreet.papers.write import as_json as record
     from discreet.papers.write import paragraph
 
     records = []
+    made: dict[Callable[[Effort], Outcome], Outcome] = {}  # the journal repeats three figures of the conference paper
     for item in dict.fromkeys(item for name in names for item in find(name)):
         started = time.perf_counter()
         with Progress(*COLUMNS, console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task(item.name, total=1.0)
             advance = partial(_advance, progress, task)
-            outcome = item.make(Effort(quick, jobs or os.cpu_count() or 1, advance))
+            if item.make not in made:
+                made[item.make] = item.make(Effort(quick, jobs or os.cpu_count() or 1, advance))
+            outcome = made[item.make]
         written, compared = write(item, outcome, out, quick=quick), compare(item.name, outcome)
         records.append(record(item, outcome, compared, quick) | {"seconds": time.perf_counter() - started})
         if not as_json:

@@ -4,6 +4,8 @@
 `where`. A mean over random draws also has the number of `draws` behind the printed one and the `spread` of a single
 draw; both means then differ by chance, and the tolerance is three standard errors of their difference. Half a unit of
 the last printed digit is always allowed. `between` stands for a range that a figure shows or a sentence claims.
+A row of a table is one entry: `at` lists what stands in place of the `{}` of its name, and the other fields are then
+lists of the same length, or the same for the whole row.
 
 An entry with an `erratum` is a printed number that does not come out. It says why, and holds the number that does
 (`here`): the same test that asks for agreement elsewhere asks for this disagreement here.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -41,8 +44,8 @@ class Printed:
     def agrees(self, measured: Measured) -> bool:
         """Whether the printed number came out."""
         if self.between is not None:
-            return self.between[0] <= measured.value <= self.between[1]
-        return abs(measured.value - float(self.printed)) <= self.tolerance(measured.draws)
+            return bool(self.between[0] <= measured.value <= self.between[1])
+        return bool(abs(measured.value - float(self.printed)) <= self.tolerance(measured.draws))
 
     def holds(self, measured: Measured) -> bool:
         """Whether the measurement is as this entry says: the printed number, or for an erratum not that but `here`.
@@ -78,7 +81,7 @@ def printed_numbers(paper: str) -> dict[str, tuple[Printed, ...]]:
     """The entries of a paper by item."""
     text = files("discreet.papers").joinpath("expected", f"{paper}.toml").read_text(encoding="utf-8")
     items = tomllib.loads(text)["items"]
-    return {part: tuple(_entry(fields) for fields in entries) for part, entries in items.items()}
+    return {part: tuple(one for fields in entries for one in _entries(fields)) for part, entries in items.items()}
 
 
 def compare(name: str, outcome: Outcome) -> list[tuple[Printed, Measured]]:
@@ -92,5 +95,16 @@ def half_unit(number: str) -> float:
     return 0.5000001 * 10.0 ** -len(number.partition(".")[2]) if number else 0.0
 
 
-def _entry(fields: dict[str, Any]) -> Printed:
-    return Printed(**{**fields, "between": tuple(fields["between"]) if "between" in fields else None})
+def _entries(fields: dict[str, Any]) -> Iterator[Printed]:
+    """One entry, or those of a row."""
+    if "between" in fields:
+        fields = {**fields, "between": tuple(fields["between"])}
+    places = fields.get("at")
+    if places is None:
+        yield Printed(**fields)
+        return
+    row = {name: value if isinstance(value, list) else [value] * len(places) for name, value in fields.items()}
+    del row["at"]
+    for place, *values in zip(places, *row.values(), strict=True):
+        one = dict(zip(row, values, strict=True))
+        yield Printed(**{**one, "name": one["name"].replace("{}", place)})

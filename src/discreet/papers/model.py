@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -63,7 +63,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes."""
+    """One set of axes. `ticks` are names for the places 0, 1, 2, … on the horizontal one."""
 
     title: str
     x: str
@@ -71,6 +71,7 @@ class Panel:
     marks: tuple[Series | Box, ...]
     log_x: bool = False
     log_y: bool = False
+    ticks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,10 @@ class Effort:
     def seconds(self, full: float) -> float:
         """For one search."""
         return full / 8 if self.quick else full
+
+    def part(self, number: int, of: int) -> Effort:
+        """The effort for one of several parts of an item, whose shares add up."""
+        return replace(self, advance=lambda share: self.advance((number + share) / of))
 
     def map(self, work: Callable[[Argument], Answer], arguments: Iterable[Argument]) -> list[Answer]:
         """work(argument) for every argument, in order, on all processes, telling `advance` how far it is."""
@@ -141,6 +146,16 @@ class Item:
 def place(grid: Floats, value: float) -> int:
     """Where a value stands on a grid that must contain it."""
     return int(np.flatnonzero(np.isclose(grid, value))[0])
+
+
+def scaled(few: ArrayLike, beside: ArrayLike) -> Floats:
+    """Samples known for the first draws only, times what all draws of another method keep of its first draws.
+
+    Distributions differ more than methods do. Without this a curve over few draws could lie on the wrong side of one
+    over many.
+    """
+    samples, others = np.asarray(few, dtype=float), np.asarray(beside, dtype=float)
+    return np.asarray(samples * (others.mean(axis=0) / others[: len(samples)].mean(axis=0)))
 
 
 def mean_curve(label: str, x: Floats, samples: ArrayLike, role: Role = "paper") -> Series:

@@ -5,102 +5,76 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.information import utility
-from discreet.mechanisms.grr import grr
-from discreet.mechanisms.robust_cr import calibrated_robust_cr
-from discreet.notions.rldp import RLDP
 from discreet.papers.draws import observed
-from discreet.papers.formulas import cr_information, distance_bound, ir_information, radius_bounds
-from discreet.papers.model import Effort, Item, Measured, Outcome, Panel, Role, mean_curve, place
-from discreet.papers.robust_2.methods import Setting, coupling_nmi, nr_nmi, polyopt
-from discreet.uncertainty import ChiSquare
+from discreet.papers.model import Effort, Item, Measured, Outcome, Panel, place
+from discreet.papers.robust_2.methods import Curves, Plan, Setting, curves, drawn, gathered, plan, rising
 
 Floats = NDArray[np.float64]
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 RECORDS = (100, 1_000, 10_000, 100_000)
-COUPLED = 3  # draws for the curve that the paper does not have
-CLOSED = ("GRR", "IR", "CR", "CR, exact level")
+CLOSED = ("GRR", "IR", "CR")
 
 
 def small(effort: Effort) -> Outcome:
     """PolyOpt, GRR, IR and CR for |S| = |U| = 3 and n = 1,000, over 200 distributions."""
     epsilons, draws = effort.grid(EPSILONS), effort.draws(200, 6)
-    found = effort.map(_small, [(number, tuple(epsilons), number < draws // 5) for number in range(draws)])
-    curves = {name: np.array([one[name] for one in found if name in one]) for name in found[0]}
-    marks = tuple(mean_curve(name, epsilons, samples, _role(name)) for name, samples in curves.items())
-    means = {name: samples.mean(axis=0) for name, samples in curves.items()}
+    work = plan(effort, draws, small=True, closed=(*CLOSED, "CR, exact level"), seconds=6)
+    found = effort.map(_curves, [(3, 3, 1_000, number, tuple(epsilons), work) for number in range(draws)])
+    samples = gathered(found)
+    means = {name: nmi.mean(axis=0) for name, nmi in samples.items()}
     values = {
-        f"{name} ε={e:g}": Measured.mean(samples[:, i])
-        for name, samples in curves.items()
-        for i, e in enumerate(epsilons)
+        f"{name} ε={e:g}": Measured.mean(nmi[:, i]) for name, nmi in samples.items() for i, e in enumerate(epsilons)
     }
-    closed = np.max([means[name] for name in ("GRR", "IR", "CR")], axis=0)
+    closed = np.max([means[name] for name in CLOSED], axis=0)
     values["PolyOpt above GRR, IR and CR, share of ε"] = Measured(float((means["PolyOpt"] >= closed).mean()))
-    gain = means["PolyOpt, s ≠ s'"] - means["PolyOpt"]
+    values["GRR overtakes at ε"] = Measured(_crossing(epsilons, means["GRR"] - np.maximum(means["IR"], means["CR"])))
     words = (
         "PolyOpt is well above the closed forms, as in the paper, and stays so at large ε where the paper's solver "
-        f"became inaccurate. Without the rows for s = s' it gains up to {gain.max():.3f}; NR shows what P̂ for certain "
-        "would allow."
+        "became inaccurate. New: PolyOpt without the rows for s = s', the robust optimum for F itself (exact), the "
+        "coupling, and CR with its exact level over F; NR shows what P̂ for certain would allow. What is new is from "
+        "the first few draws, scaled by what NR keeps of them and of all."
     )
-    return Outcome(values, (Panel("|S| = |U| = 3, n = 1,000", "ε", "I(X;Y) / H(X)", marks),), words)
+    panel = Panel("|S| = |U| = 3, n = 1,000", "ε", "I(X;Y) / H(X)", drawn(epsilons, samples, small=True))
+    return Outcome(values, (panel,), words)
 
 
 def records(effort: Effort) -> Outcome:
     """GRR, IR and CR for |S| = |U| = 5 as the number of records n grows."""
     epsilons, draws = np.array(EPSILONS), effort.draws(200)
-    todo = [(5, 5, n, i, tuple(epsilons), i < draws // 10) for n in RECORDS for i in range(draws)]
-    found = effort.map(_closed_forms, todo)
+    work = plan(effort, draws, small=False, closed=CLOSED, seconds=4)
+    work = Plan({**work.draws, "CR, exact level": effort.draws(20, 2)}, work.seconds)
     panels: list[Panel] = []
     values: dict[str, Measured] = {}
     one = place(epsilons, 1.0)
     for i, n in enumerate(RECORDS):
-        part = found[i * draws : (i + 1) * draws]
-        curves = {name: np.array([rows[:, m] for rows in part if rows.shape[1] > m]) for m, name in enumerate(CLOSED)}
-        marks = tuple(mean_curve(name, epsilons, samples, _role(name)) for name, samples in curves.items())
-        panels.append(Panel(f"n = {n:,}", "ε", "I(X;Y) / H(X)", marks))
-        values |= {f"{name} n={n} ε=1": Measured.mean(samples[:, one]) for name, samples in curves.items()}
-        grr_mean, others = curves["GRR"].mean(axis=0), [curves[name].mean(axis=0) for name in ("IR", "CR")]
-        values[f"GRR overtakes at ε, n={n}"] = Measured(_crossing(epsilons, grr_mean - np.max(others, axis=0)))
-    gain = values[f"CR n={RECORDS[-1]} ε=1"].value - values[f"CR n={RECORDS[0]} ε=1"].value
+        todo = [(5, 5, n, number, EPSILONS, work) for number in range(draws)]
+        samples = gathered(effort.part(i, len(RECORDS)).map(_curves, todo))
+        panels.append(Panel(f"n = {n:,}", "ε", "I(X;Y) / H(X)", drawn(epsilons, samples, small=False)))
+        values |= {f"{name} n={n} ε=1": Measured.mean(nmi[:, one]) for name, nmi in samples.items()}
+        grr, ir, cr = (samples[name].mean(axis=0) for name in CLOSED)
+        values[f"GRR overtakes at ε, n={n}"] = Measured(_crossing(epsilons, grr - np.maximum(ir, cr)))
+        values |= {
+            f"{name} / GRR at ε=1, n={n}": Measured(mean[one] / grr[one]) for name, mean in (("IR", ir), ("CR", cr))
+        }
+        values[f"CR − IR at ε=1, n={n}"] = Measured(cr[one] - ir[one])
+    gains = {
+        name: values[f"{name} n={RECORDS[-1]} ε=1"].value - values[f"{name} n={RECORDS[0]} ε=1"].value
+        for name in CLOSED
+    }
+    values |= {f"gain of {name} at ε=1 from n=100 to n=100000": Measured(gain) for name, gain in gains.items()}
     words = (
         f"GRR overtakes IR and CR at a large ε (the paper: typically around 4), and at ε = 1 both are ahead of it. CR "
-        f"gains with n: {gain:+.3f} at ε = 1 from n = {RECORDS[0]:,} to {RECORDS[-1]:,}. New: CR with its exact level "
-        f"over F in place of the bound of Theorem 5."
+        f"gains with n: {gains['CR']:+.3f} at ε = 1 from n = {RECORDS[0]:,} to {RECORDS[-1]:,}. New, from the first "
+        f"few draws: CR with its exact level over F in place of the bound of Theorem 5, a robust mechanism of another "
+        f"kind (coupling), and what P̂ known for certain would allow (NR)."
     )
     return Outcome(values, tuple(panels), words)
 
 
-def _small(todo: tuple[int, tuple[float, ...], bool]) -> dict[str, list[float]]:
-    number, epsilons, all_methods = todo
-    joint, _ = observed(number, 3, 3, 1_000)
-    at = [Setting(joint, epsilon) for epsilon in epsilons]
-    closed = _closed_forms((3, 3, 1_000, number, epsilons, all_methods))
-    found = {name: list(closed[:, m]) for m, name in enumerate(CLOSED[: closed.shape[1]])}
-    found["PolyOpt"] = [polyopt(one).value / joint.entropy for one in at]
-    found["NR"] = [nr_nmi(one) for one in at]
-    if number < COUPLED:
-        found["coupling"] = [coupling_nmi(one, 10.0) for one in at]
-    if all_methods:
-        found["PolyOpt, s ≠ s'"] = [polyopt(one, as_printed=False).value / joint.entropy for one in at]
-    return found
-
-
-def _closed_forms(todo: tuple[int, int, int, int, tuple[float, ...], bool]) -> Floats:
-    """[ε, method] for one draw, as shares of H(X)."""
-    c, k, n, number, epsilons, exact = todo
+def _curves(todo: tuple[int, int, int, int, tuple[float, ...], Plan]) -> Curves:
+    c, k, n, number, epsilons, work = todo
     joint, _ = observed(number, c, k, n)
-    ball = ChiSquare(0.95).ball(joint)
-    radii, d = radius_bounds(ball), distance_bound(ball)
-    rows = [
-        [
-            utility(joint, grr(joint, e)),
-            ir_information(joint, e, d),
-            cr_information(joint, e, radii),
-            *([utility(joint, calibrated_robust_cr(joint, RLDP(e)).channel)] if exact else []),
-        ]
-        for e in epsilons
-    ]
-    return np.array(rows) / joint.entropy
+    return rising(curves([Setting(joint, epsilon) for epsilon in epsilons], work.names(number), work.seconds))
 
 
 def _crossing(x: Floats, lead: Floats) -> float:
@@ -112,10 +86,6 @@ def _crossing(x: Floats, lead: Floats) -> float:
     if i + 1 == len(x):
         return float("inf")
     return float(x[i] + (x[i + 1] - x[i]) * lead[i] / (lead[i] - lead[i + 1]))
-
-
-def _role(name: str) -> Role:
-    return "reference" if name == "NR" else "paper" if name in ("PolyOpt", *CLOSED[:3]) else "new"
 
 
 ITEMS = (

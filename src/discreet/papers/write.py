@@ -23,7 +23,7 @@ def write(item: Item, outcome: Outcome, folder: Path, *, quick: bool) -> list[Pa
     stem = folder / item.paper / item.part
     stem.parent.mkdir(parents=True, exist_ok=True)
     compared = compare(item.name, outcome)
-    panels = outcome.panels or (printed_against_here(compared),)
+    panels = outcome.panels or printed_against_here(compared)
     written = draw(f"{item.name}: {item.title}", panels, stem)
     table, record, words = (stem.with_suffix(suffix) for suffix in (".csv", ".json", ".md"))
     with table.open("w", newline="", encoding="utf-8") as file:
@@ -72,7 +72,7 @@ def as_json(item: Item, outcome: Outcome, compared: list[tuple[Printed, Measured
             {
                 "name": entry.name,
                 "where": entry.where,
-                "printed": entry.printed or list(entry.between or ()),
+                "printed": entry.printed or [_safe(end) for end in entry.between or ()],
                 "here": _safe(measured.value),
                 "met": entry.agrees(measured),
                 "erratum": entry.erratum,
@@ -82,16 +82,25 @@ def as_json(item: Item, outcome: Outcome, compared: list[tuple[Printed, Measured
     }
 
 
-def printed_against_here(compared: list[tuple[Printed, Measured]]) -> Panel:
-    """For tables and examples: the numbers of the paper and ours, one place a number."""
-    numbers = [(float(entry.printed), measured.value) for entry, measured in compared if entry.printed]
-    places = np.arange(len(numbers), dtype=float)
-    printed, here = np.array(numbers).reshape(-1, 2).T
+def printed_against_here(compared: list[tuple[Printed, Measured]]) -> tuple[Panel, ...]:
+    """For examples: the numbers of the paper and ours, a panel for every matrix and one for the rest."""
+    panels: dict[str, list[tuple[str, float, float]]] = {}
+    for entry, measured in compared:
+        if "." in entry.printed:  # counts would flatten the rest
+            matrix, bracket, place = entry.name.partition("[")
+            row = (f"[{place}" if bracket else matrix, float(entry.printed), measured.value)
+            panels.setdefault(matrix if bracket else "", []).append(row)
+    return tuple(_beside(matrix or "what is printed", rows) for matrix, rows in panels.items())
+
+
+def _beside(title: str, numbers: list[tuple[str, float, float]]) -> Panel:
+    names, printed, here = zip(*numbers, strict=True)
+    places = np.arange(len(names), dtype=float)
     marks = (
-        Series("printed", places, printed, shape="points"),
-        Series("here", places, here, role="new", shape="points"),
+        Series("printed", places, np.array(printed), shape="points"),
+        Series("here", places, np.array(here), role="new", shape="points"),
     )
-    return Panel("every number that is printed", "number, in the order of expected.toml", "value", marks)
+    return Panel(title, "", "value", marks, ticks=names)
 
 
 def _quartiles(*values: float) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from discreet.mechanisms.cr import cr
 from discreet.mechanisms.grr import grr
 from discreet.mechanisms.oue import oue_information, oue_level
 from discreet.notions import LIP
-from discreet.papers.model import Effort, Measured, Outcome, Panel, Series
+from discreet.papers.model import Effort, Measured, Outcome, Panel, Series, place
 from discreet.papers.optimum import optimum
 
 PAIRS = tuple((s, x) for x in ("education", "relationship", "race", "sex") for s in ("marital-status", "occupation"))
@@ -48,6 +48,11 @@ def utilities(effort: Effort) -> Outcome:
         above = curves["CR"] >= curves["OUE"] - 1e-6
         values[f"CR above OUE, {s} → {x}, share of ε"] = Measured(float(above.mean()))
         values[f"OUE limit {s} → {x}"] = Measured(_oue_limit(s, x))
+        lead = [curves[name] / curves["Opt-LIP"] for name in ("GRR", "CR")]
+        closer = min(float(share[-1] - share[place(epsilons, 0.75)]) for share in lead)
+        values[f"GRR and CR come closer to Opt-LIP, {s} → {x}"] = Measured(closer)
+        values |= {f"values of {s}": Measured(c), f"values of {x}": Measured(a)}
+        values[f"CR / OUE at ε=3, {s} → {x}"] = Measured(float(curves["CR"][-1] / curves["OUE"][-1]))
         beyond = curves["CR"] > curves["Opt-LIP"] + 1e-6
         values[f"CR above Opt-LIP, {s} → {x}, share of ε"] = Measured(float(beyond.mean()))
     values["largest gap of Opt-LIP, nats"] = Measured(max(gaps))

@@ -62,6 +62,7 @@ def _outcome(found: Floats, ratios: Floats, label: str, words: str) -> Outcome:
     )
     values = {f"mean ratio at ε={epsilon:g}": Measured.mean(ratios[:, i]) for i, epsilon in enumerate(EPSILONS)}
     values |= {"smallest ratio": Measured(float(ratios.min())), "largest ratio": Measured(float(ratios.max()))}
+    values["mean ratio at ε=2 − at ε=0.5"] = Measured(float(np.diff(ratios.mean(axis=0)[[0, -1]])[0]))
     values |= {
         "seconds LDP ε=0.5": Measured.mean(found[:, 0, 2]),
         "seconds LIP ε=0.5": Measured.mean(found[:, 0, 3]),

@@ -18,9 +18,10 @@ from discreet.notions.polytope import polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.papers.model import Effort, Measured, Outcome
 from discreet.papers.optimum import optimum, optimum_in
-from discreet.papers.robust_2.methods import Setting, nr_nmi
+from discreet.papers.robust_2.methods import METHODS, Setting
+from discreet.solvers.vertices import vertices
 from discreet.uncertainty import ChiSquare
-from discreet.uncertainty.statistics import l1_radius, lower_bounds
+from discreet.uncertainty.statistics import l1_radius, lower_bounds, upper_bounds
 
 ESTIMATE = Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
 TRUTH = Joint(np.array([[0.1, 0.1], [0.2, 0.6]]), include_secret=True)
@@ -35,7 +36,7 @@ def first(_: Effort) -> Outcome:
 
 
 def second(_: Effort) -> Outcome:
-    bounds, radii = lower_bounds(BALL), l1_radius(BALL)
+    bounds, highest, radii = lower_bounds(BALL), upper_bounds(BALL), l1_radius(BALL)
     values = {f"P̂(s{s + 1})": Measured(float(BALL.mass[s])) for s in range(2)}
     for s in range(2):
         values[f"B_s{s + 1}"] = Measured(float(BALL.radii[s]))
@@ -43,6 +44,7 @@ def second(_: Effort) -> Outcome:
         for u in range(2):
             values[f"P̂(u{u + 1}|s{s + 1})"] = Measured(float(BALL.conditional[s, u]))
             values[f"L_u{u + 1}|s{s + 1}"] = Measured(float(bounds[s, u]))
+            values[f"max P(u{u + 1}|s{s + 1})"] = Measured(float(highest[s, u]))
     words = (
         "The printed B_s1 does not follow from Theorem 1, and what depends on it is off with it; maximising over F "
         "directly agrees with the theorem."
@@ -57,11 +59,11 @@ def third(_: Effort) -> Outcome:
     best = optimum_in(ESTIMATE, cone, gap=1e-9)
     freer = optimum_in(ESTIMATE, Cone(polyopt_rows(ESTIMATE, at.notion, same_secret=False)), gap=1e-9)
     matrix = best.matrix[np.argsort(best.matrix[:, 0])][[1, 0, 3, 2]]  # outputs have no order; this is the printed one
-    values = _entries("PolyOpt", matrix) | _utilities("PolyOpt", Channel(matrix))
+    values = _entries("PolyOpt", matrix) | _utilities("PolyOpt", Channel(matrix)) | listed(cone.rows, best.matrix)
     values |= {
         "I_P̂ without s = s'": Measured(freer.value),
         "I_P̂ exact": Measured(optimum(ESTIMATE, at.notion, gap=1e-5).value),
-        "I_P̂ NR": Measured(nr_nmi(at) * ESTIMATE.entropy),
+        "I_P̂ NR": Measured(METHODS["NR"](at, 0.0)),
         "outputs": Measured(float(len(matrix))),
     }
     words = (
@@ -84,8 +86,33 @@ def fifth(_: Effort) -> Outcome:
     found = paper_ir(ESTIMATE, RLDP(EPSILON, ChiSquare(0.95)))
     values = {"d": Measured(distance(BALL)), "ε₂": Measured(found.strength)}
     values |= _entries("IR", found.channel.matrix) | _utilities("IR", found.channel)
+    factor = 2 / distance(BALL)
+    values |= {"2/d": Measured(factor), "2/d − 1": Measured(factor - 1), "2 − 2/d": Measured(2 - factor)}
+    values |= {"4/d": Measured(2 * factor), "4/d − 2": Measured(2 * factor - 2)}
+    better = utility(ESTIMATE, srr(ESTIMATE, EPSILON)) / utility(ESTIMATE, found.channel)
+    values["I_P̂ of SRR / I_P̂ of IR"] = Measured(better)
     words = "The printed d = 1.4591 is right: it follows from the radius that Example 2 should have printed."
     return Outcome(values, words=words)
+
+
+def listed(conditions: NDArray[np.float64], mechanism: NDArray[np.float64]) -> dict[str, Measured]:
+    """(47): the corners V of the polytope {Σ v = 1}, their worth μ and the weights θ that make up the mechanism.
+
+    Corners have no order. Here they are sorted by their first entry, no two of which are alike.
+    """
+    corners = vertices(conditions, ESTIMATE.prior)
+    corners = corners / corners.sum(axis=1, keepdims=True)
+    corners = corners[np.argsort(corners[:, 0])]
+    weighed = corners * ESTIMATE.prior
+    worth = (weighed * np.log(np.where(corners > 0, corners, 1.0) / weighed.sum(axis=1, keepdims=True))).sum(axis=1)
+    apart = np.abs(corners[:, None] - (mechanism / mechanism.sum(axis=1, keepdims=True))[None]).max(axis=2)
+    weights = np.zeros(len(corners))
+    weights[apart.argmin(axis=0)] = mechanism.sum(axis=1)
+    found = {"vertices": Measured(float(len(corners)))}
+    for i, corner in enumerate(corners, start=1):
+        found |= {f"V[{i}|{cell}]": Measured(float(v)) for cell, v in zip(CELLS, corner, strict=True)}
+        found |= {f"μ[{i}]": Measured(float(worth[i - 1])), f"θ[{i}]": Measured(float(weights[i - 1]))}
+    return found
 
 
 def _utilities(name: str, channel: Channel) -> dict[str, Measured]:

@@ -1,24 +1,37 @@
-"""The methods of robust-2, and those it lacked, on one joint X = (S, U) with a chi-square set."""
+"""The methods of the robust papers, and those they lacked, on one joint X = (S, U) with a chi-square set."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.channel import Channel
 from discreet.information import utility
 from discreet.joint import Joint
 from discreet.mechanisms.grr import grr
+from discreet.mechanisms.robust_cr import calibrated_robust_cr
 from discreet.mechanisms.srr import srr
 from discreet.notions.cone import Cone
 from discreet.notions.polytope import polyopt_rows
 from discreet.notions.rldp import RLDP
-from discreet.papers.formulas import distance_bound, ir_information
+from discreet.papers.formulas import cr_information, distance_bound, ir_information, radius_bounds
+from discreet.papers.model import Effort, Role, Series, mean_curve, scaled
 from discreet.papers.optimum import Optimum, optimum, optimum_in
 from discreet.solvers import nonrobust
 from discreet.solvers.robust import coupling
+from discreet.solvers.robust.private import at_level
 from discreet.uncertainty import ChiSquare, Exactly
 
+Floats = NDArray[np.float64]
+Curves = dict[str, list[float]]
 POLYOPT_LETTERS = 12
+PAPER = ("GRR", "SRR", "IR", "CR", "PolyOpt")
+SEARCHES = ("coupling", "exact")
+PROVEN = 0.02  # of H(X): how close to its bound a search must end to be drawn as the optimum
 
 
 @dataclass(frozen=True)
@@ -39,40 +52,132 @@ class Setting:
         return len(self.joint.letters) <= POLYOPT_LETTERS
 
 
-def srr_nmi(at: Setting) -> float:
-    return utility(at.joint, srr(at.joint, at.epsilon)) / at.joint.entropy
-
-
-def grr_nmi(at: Setting) -> float:
-    return utility(at.joint, grr(at.joint, at.epsilon)) / at.joint.entropy
-
-
-def ir_nmi(at: Setting) -> float:
-    """Theorem 5 with the d of (62)."""
-    d = distance_bound(ChiSquare(at.confidence).ball(at.joint))
-    return ir_information(at.joint, at.epsilon, d) / at.joint.entropy
-
-
 def nr_channel(at: Setting) -> Channel:
     """The non-robust optimum, P̂ taken for the truth; closed form, so at any size."""
     return nonrobust.solve(at.joint, RLDP(at.epsilon, Exactly())).channel
 
 
-def nr_nmi(at: Setting) -> float:
-    return nonrobust.solve(at.joint, RLDP(at.epsilon, Exactly()), gap=1e-5, time_limit=30).value / at.joint.entropy
-
-
-def coupling_nmi(at: Setting, seconds: float) -> float:
-    """A robust mechanism at any size, from bands and a shared uniform draw; what it keeps, not the most possible."""
-    return coupling.solve(at.joint, at.notion, time_limit=seconds).value / at.joint.entropy
-
-
-def exact_nmi(at: Setting, seconds: float) -> float:
-    """The robust optimum for F itself; not a number if it is not proven to within 0.02 H(X) in this time."""
-    return optimum(at.joint, at.notion, gap=1e-3, time_limit=seconds).share(at.joint)
+def coupled(at: Setting, seconds: float) -> Channel:
+    """A robust mechanism at any size, from bands and a shared uniform draw; not the best possible."""
+    return coupling.solve(at.joint, at.notion, time_limit=seconds).channel
 
 
 def polyopt(at: Setting, *, as_printed: bool = True, time_limit: float = 20.0) -> Optimum:
     """Theorem 3, with the rows for s = s' that the paper asks for or without them."""
     cone = Cone(polyopt_rows(at.joint, at.notion, same_secret=as_printed))
     return optimum_in(at.joint, cone, time_limit=time_limit)
+
+
+def _nr(at: Setting, _: float) -> float:
+    return nonrobust.solve(at.joint, RLDP(at.epsilon, Exactly()), gap=1e-5, time_limit=30).value
+
+
+def _grr(at: Setting, _: float) -> float:
+    return utility(at.joint, grr(at.joint, at.epsilon))
+
+
+def _srr(at: Setting, _: float) -> float:
+    return utility(at.joint, srr(at.joint, at.epsilon))
+
+
+def _ir(at: Setting, _: float) -> float:
+    """robust-2 Theorem 5 with the d of (62)."""
+    return ir_information(at.joint, at.epsilon, distance_bound(ChiSquare(at.confidence).ball(at.joint)))
+
+
+def _cr(at: Setting, _: float) -> float:
+    """robust-1 Theorem 5."""
+    return cr_information(at.joint, at.epsilon, radius_bounds(ChiSquare(at.confidence).ball(at.joint)))
+
+
+def _cr_exact(at: Setting, _: float) -> float:
+    """With its exact level over F in place of the bound of Theorem 5."""
+    return utility(at.joint, calibrated_robust_cr(at.joint, at.notion).channel)
+
+
+def _polyopt(at: Setting, _: float) -> float:
+    return polyopt(at).value
+
+
+def _freer_polyopt(at: Setting, _: float) -> float:
+    return polyopt(at, as_printed=False).value
+
+
+def _coupling(at: Setting, seconds: float) -> float:
+    return utility(at.joint, coupled(at, seconds))
+
+
+def _exact(at: Setting, seconds: float) -> float:
+    """The robust optimum for F itself: the best of all robust searches, if a bound shows that little is missing."""
+    found = optimum(at.joint, at.notion, gap=1e-3, time_limit=seconds)
+    widths = found.matrix @ at.joint.prior
+    finished = at_level(at.joint, at.notion, widths, found.matrix / widths[:, None], grow=False)
+    best = max(utility(at.joint, finished), _freer_polyopt(at, seconds), _coupling(at, seconds))
+    bound = min(found.upper_bound, _nr(at, seconds))
+    return best if bound - best <= PROVEN * at.joint.entropy else math.nan
+
+
+METHODS: Mapping[str, Callable[[Setting, float], float]] = {
+    "NR": _nr,
+    "GRR": _grr,
+    "SRR": _srr,
+    "IR": _ir,
+    "CR": _cr,
+    "CR, exact level": _cr_exact,
+    "PolyOpt": _polyopt,
+    "PolyOpt, s ≠ s'": _freer_polyopt,
+    "coupling": _coupling,
+    "exact": _exact,
+}
+"""I(X;Y) of every method by the name it has in the figures. The last two search for so many seconds."""
+
+
+def curves(at: Sequence[Setting], names: Iterable[str], seconds: float) -> Curves:
+    """I(X;Y) / H(X) of the named methods in every setting."""
+    return {name: [METHODS[name](one, seconds) / one.joint.entropy for one in at] for name in names}
+
+
+def rising(found: Curves) -> Curves:
+    """For settings in the order of ε: what is private at a lower ε is private at this one, so no search does worse."""
+    return {name: list(np.fmax.accumulate(nmi)) if name in SEARCHES else nmi for name, nmi in found.items()}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many of the first draws each method gets, and the seconds of one search."""
+
+    draws: Mapping[str, int]
+    seconds: float
+
+    def names(self, number: int) -> tuple[str, ...]:
+        return tuple(name for name, count in self.draws.items() if number < count)
+
+
+def plan(effort: Effort, draws: int, *, small: bool, closed: Sequence[str], seconds: float) -> Plan:
+    """All draws for the closed forms and PolyOpt, fewer for what the papers do not have."""
+    counts = dict.fromkeys(closed, draws)
+    counts["NR"] = draws if small else effort.draws(10, 2)
+    counts["coupling"] = effort.draws(10, 2) if small else effort.draws(2, 1)
+    if small:
+        counts |= {"PolyOpt": draws, "PolyOpt, s ≠ s'": effort.draws(20, 3), "exact": 1}
+    return Plan(counts, effort.seconds(seconds))
+
+
+def gathered(found: Sequence[Curves]) -> dict[str, Floats]:
+    """[draw, place] of every method; what only the first draws have is scaled by what NR keeps of those."""
+    samples = {name: np.array([one[name] for one in found if name in one]) for name in found[0]}
+    most = len(found)
+    return {name: few if len(few) == most else scaled(few, samples["NR"]) for name, few in samples.items()}
+
+
+def drawn(x: Floats, samples: Mapping[str, Floats], *, small: bool) -> tuple[Series, ...]:
+    return tuple(mean_curve(name, x, values, role(name, small=small)) for name, values in samples.items())
+
+
+def role(name: str, *, small: bool) -> Role:
+    """NR is in the papers for small alphabets only. IR with a single u is no mechanism to use, see the errata."""
+    if name == "NR":
+        return "reference" if small else "new"
+    if name == "IR, single u":
+        return "reference"
+    return "paper" if name in PAPER else "new"
