@@ -60,20 +60,26 @@ class Printed:
         apart = abs(float(self.here) - float(self.printed)) > self.tolerance(measured.draws) + chance
         return abs(measured.value - float(self.here)) <= chance and not (apart and self.agrees(measured))
 
+    @property
+    def shown(self) -> str:
+        """What the paper has."""
+        return self.printed or "{:g} to {:g}".format(*(self.between or ()))
+
+    def value_like(self, measured: Measured) -> str:
+        """The number that came out, with as many digits as the paper has and at least three."""
+        if self.between is not None:
+            return f"{measured.value:.4g}"
+        return f"{measured.value:.{max(len(self.printed.partition('.')[2]), 3)}f}"
+
     def sentence(self, measured: Measured) -> str:
         """One line for people."""
+        reason = "" if self.agrees(measured) else f" ({self.erratum or 'no reason known'})"
         if self.between is not None:
-            verdict = (
-                "as the paper has it" if self.agrees(measured) else f"not so ({self.erratum or 'no reason known'})"
-            )
-            shown = f"{self.between[0]:g} to {self.between[1]:g}"
-            return f"{self.name}: {shown} in the paper, here {measured.value:.4g}, {verdict}"
-        difference = measured.value - float(self.printed)
-        verdict = "met" if self.agrees(measured) else f"not met ({self.erratum or 'no reason known'})"
-        digits = max(len(self.printed.partition(".")[2]), 3)
-        here, change = f"{measured.value:.{digits}f}", f"{difference:+.{digits}f}"
+            verdict = "as the paper has it" if self.agrees(measured) else "not so"
+            return f"{self.name}: {self.shown} in the paper, here {self.value_like(measured)}, {verdict}{reason}"
+        verdict = "met" if self.agrees(measured) else "not met"
         allowed = f"tolerance {self.tolerance(measured.draws):.2g}"
-        return f"{self.name}: printed {self.printed}, here {here} ({change}, {allowed}), {verdict}"
+        return f"{self.name}: printed {self.printed}, here {self.value_like(measured)} ({allowed}), {verdict}{reason}"
 
 
 @cache

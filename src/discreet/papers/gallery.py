@@ -36,5 +36,5 @@ def _entry(item: Item, stem: Path, images: Path) -> str:
     images.mkdir(parents=True, exist_ok=True)
     target = images / f"{item.paper}-{item.part}.svg"
     shutil.copyfile(plot, target)
-    text = words.read_text(encoding="utf-8").strip()
+    text = words.read_text(encoding="utf-8").split("\n\n")[0]
     return f"### {item.paper} {item.part}\n\n![{item.title}](gallery/{target.name})\n\n{text}\n"

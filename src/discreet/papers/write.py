@@ -15,6 +15,7 @@ from discreet.papers.expected import Printed, compare
 from discreet.papers.model import Box, Item, Measured, Outcome, Panel, Series
 from discreet.papers.plot import draw
 
+LISTED = 8
 COLUMNS = ("panel", "label", "x", "y", "low", "high")
 
 
@@ -31,17 +32,31 @@ def write(item: Item, outcome: Outcome, folder: Path, *, quick: bool) -> list[Pa
         writer.writerow(COLUMNS)
         writer.writerows(rows(panels))
     record.write_text(json.dumps(as_json(item, outcome, compared, quick), indent=1, ensure_ascii=False) + "\n")
-    words.write_text(paragraph(item, outcome, compared, quick=quick) + "\n", encoding="utf-8")
+    table_of_numbers = f"\n\n{comparison(compared)}" if compared else ""
+    words.write_text(f"{paragraph(item, outcome, compared, quick=quick)}{table_of_numbers}\n", encoding="utf-8")
     return [*written, table, record, words]
 
 
 def paragraph(item: Item, outcome: Outcome, compared: list[tuple[Printed, Measured]], *, quick: bool) -> str:
-    """One paragraph: what came out, in words, then every printed number beside the one found here."""
-    met = sum(entry.agrees(measured) for entry, measured in compared)
-    total = f"{met} of the {len(compared)} numbers compared are met. " if compared else ""
-    listed = "; ".join(entry.sentence(measured) for entry, measured in compared)
-    hurry = " (A quick run with few draws.)" if quick else ""
-    return f"**{item.name}** ({item.title}). {outcome.words} {total}{listed}{'.' if listed else ''}{hurry}".strip()
+    """One paragraph: what came out, in words, then the numbers of the paper, of many only those that differ."""
+    differing = [(entry, measured) for entry, measured in compared if not entry.agrees(measured)]
+    listed = compared if len(compared) <= LISTED else differing
+    parts = [f"**{item.name}** ({item.title}).", outcome.words]
+    if compared:
+        parts.append(f"{len(compared) - len(differing)} of the {len(compared)} numbers compared are met.")
+    if listed:
+        parts.append("; ".join(entry.sentence(measured) for entry, measured in listed) + ".")
+    return " ".join(part for part in [*parts, "(A quick run with few draws.)" if quick else ""] if part)
+
+
+def comparison(compared: list[tuple[Printed, Measured]]) -> str:
+    """A Markdown table of every number of the paper beside the one that came out."""
+    lines = ["| number | where | paper | here | met |", "|---|---|---|---|---|"]
+    for entry, measured in compared:
+        name, where = (text.replace("|", "\\|") for text in (entry.name, entry.where))
+        met = "yes" if entry.agrees(measured) else f"no: {entry.erratum or 'no reason known'}"
+        lines.append(f"| {name} | {where} | {entry.shown} | {entry.value_like(measured)} | {met} |")
+    return "\n".join(lines)
 
 
 def rows(panels: tuple[Panel, ...]) -> Iterator[tuple[Any, ...]]:

@@ -19,37 +19,42 @@ from discreet.papers.optimum import optimum
 
 PAIRS = tuple((s, x) for x in ("education", "relationship", "race", "sex") for s in ("marital-status", "occupation"))
 EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
-METHODS = ("Opt-LIP", "GRR", "CR", "OUE", "curator")
+METHODS = ("Opt-LIP", "GRR", "CR", "OUE")
 NEW = {("Opt-LIP", "occupation"), ("OUE", "education")}
 
 
 def utilities(effort: Effort) -> Outcome:
     """I(X;Y)/H(X) of every method at every LIP level, for the four attributes beside each of the two secrets."""
-    epsilons = effort.grid(EPSILONS)
-    found = effort.map(_utilities, [(s, x, float(e)) for s, x in PAIRS for e in epsilons])
+    epsilons, curated = np.array(EPSILONS), effort.grid(EPSILONS)
+    found = effort.map(_utilities, [(s, x, e, e in curated) for s, x in PAIRS for e in EPSILONS])
     panels: list[Panel] = []
     values: dict[str, Measured] = {}
     gaps = [one.pop("gap") for one in found]
     for i, (s, x) in enumerate(PAIRS):
         part = found[i * len(epsilons) : (i + 1) * len(epsilons)]
         curves = {name: np.array([one[name] for one in part]) for name in METHODS}
-        marks = tuple(
-            Series(name, epsilons, curve, role="new" if name == "curator" or {(name, s), (name, x)} & NEW else "paper")
-            for name, curve in curves.items()
+        curator = np.array([one["curator"] for one in part if "curator" in one])
+        marks = (
+            *(
+                Series(name, epsilons, curve, role="new" if {(name, s), (name, x)} & NEW else "paper")
+                for name, curve in curves.items()
+            ),
+            Series("curator", curated, curator, role="new"),
         )
         c, a = _joint(s, x).table.shape
         title = f"({'abcdefgh'[i]}) S = {s} (c = {c}), X = {x} (a = {a})"
         panels.append(Panel(title, "LIP level ε", "I(X;Y) / H(X)", marks))
         for name in METHODS:
             values |= {f"{name} {s} → {x} ε={e:g}": Measured(v) for e, v in zip(epsilons, curves[name], strict=True)}
+        values |= {f"curator {s} → {x} ε={e:g}": Measured(v) for e, v in zip(curated, curator, strict=True)}
         values[f"GRR beats CR, {s} → {x}, share of ε"] = Measured(float((curves["GRR"] >= curves["CR"] - 1e-12).mean()))
         between = (curves["Opt-LIP"] >= curves["GRR"] - 1e-6) & (curves["GRR"] >= curves["OUE"] - 1e-6)
         values[f"GRR between OUE and Opt-LIP, {s} → {x}, share of ε"] = Measured(float(between.mean()))
         above = curves["CR"] >= curves["OUE"] - 1e-6
         values[f"CR above OUE, {s} → {x}, share of ε"] = Measured(float(above.mean()))
         values[f"OUE limit {s} → {x}"] = Measured(_oue_limit(s, x))
-        lead = [curves[name] / curves["Opt-LIP"] for name in ("GRR", "CR")]
-        closer = min(float(share[-1] - share[place(epsilons, 0.75)]) for share in lead)
+        share = (curves["GRR"] + curves["CR"]) / (2 * curves["Opt-LIP"])
+        closer = float(share[-1] - share[place(epsilons, 0.75)])
         values[f"GRR and CR come closer to Opt-LIP, {s} → {x}"] = Measured(closer)
         values |= {f"values of {s}": Measured(c), f"values of {x}": Measured(a)}
         values[f"CR / OUE at ε=3, {s} → {x}"] = Measured(float(curves["CR"][-1] / curves["OUE"][-1]))
@@ -96,20 +101,22 @@ def _joint(secret: str, release: str) -> Joint:
     return Joint.from_table(adult(), secret=secret, release=release)
 
 
-def _utilities(todo: tuple[str, str, float]) -> dict[str, float]:
-    secret, release, epsilon = todo
+def _utilities(todo: tuple[str, str, float, bool]) -> dict[str, float]:
+    secret, release, epsilon, with_curator = todo
     joint, notion = _joint(secret, release), LIP(epsilon)
     curator, h = joint.curator(), joint.entropy
     best = optimum(joint, notion, gap=1e-6, time_limit=120)
     strength = strongest(lambda alpha: oue_level(joint, alpha, notion), epsilon)
-    return {
+    found = {
         "Opt-LIP": best.value / h,
         "gap": best.gap,
         "GRR": utility(joint, calibrate(grr, joint, notion).channel) / h,
         "CR": utility(curator, calibrate(cr, curator, notion).channel) / h,
         "OUE": oue_information(joint, strength).value / h,
-        "curator": optimum(curator, notion, gap=1e-3, time_limit=20).share(joint),
     }
+    if with_curator:
+        found["curator"] = optimum(curator, notion, gap=1e-3, time_limit=20).share(joint)
+    return found
 
 
 def _oue_limit(secret: str, release: str) -> float:
