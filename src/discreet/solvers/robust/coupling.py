@@ -7,7 +7,7 @@ row, or towards it, until that level is ε: the curve is kept on a grid only, an
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,8 @@ from discreet.information import utility
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
 from discreet.solvers.robust.bounds import nonrobust_bound
-from discreet.solvers.robust.curve import State, evaluate, first_curve, improve, refined, splits
-from discreet.solvers.robust.gluing import Glued, glue
+from discreet.solvers.robust.curve import Curves, State, evaluate, improve, refined, splits
+from discreet.solvers.robust.gluing import Glued, glue, together
 from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
@@ -28,8 +28,13 @@ from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
-STAGES = ((20, False, 0.05, 8), (20, False, 0.03, 8), (20, True, 0.03, 8), (20, True, 0.03, 8), (60, True, 0.01, 5))
-"""The size of the grid, whether rows move freely, the first trust region, and the number of steps."""
+COARSE, FINE = 20, 40
+"""How many splits of the budget the curves are kept at, while searching and in the end."""
+
+SMALLEST_SHARE = 1e-6
+SETTLED = 2e-4
+SECONDS_A_PAIR = 2.5e-5
+BOUND_SECONDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,32 +57,59 @@ def solve(joint: Joint, notion: RLDP, *, time_limit: float | None = None, progre
             remedy="Use include_secret=True; for Exactly() use method nr, for Everything() srr.",
         )
     started = time.monotonic()
-
-    def late() -> bool:
-        return time_limit is not None and time.monotonic() - started > 0.8 * time_limit
-
-    price, bound = float(np.exp(notion.epsilon)), nonrobust_bound(joint, notion)
-    grid = splits(ball, STAGES[0][0])
-    splitters = [Splitter(Secret(ball, int(s), grid)) for s in np.flatnonzero(ball.mass > 0)]
-    state = evaluate(splitters, price, first_curve(len(grid), price), rounds=12)
-    for size, free, region, steps in STAGES:
+    limit = np.inf if time_limit is None else time_limit
+    bound = nonrobust_bound(joint, notion, min(BOUND_SECONDS, limit / 10))
+    search = _Search(ball, float(np.exp(notion.epsilon)), started, limit)
+    for state in search.states():
         if progress is not None:
             progress(state.value, bound, time.monotonic() - started)
-        if size != len(state.phi):
-            splitters, state = refined(splitters, state, size)
-        state = improve(splitters, state, free=free, region=region, steps=steps, late=late)
-    glued = _glued(ball, splitters, state)
+    glued = _glued(ball, search.splitters, state)
     channel = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
-    return Coupled(channel, utility(joint, channel), bound, "time limit" if late() else "local optimum")
+    return Coupled(channel, utility(joint, channel), bound, "local optimum" if search.settled else "time limit")
+
+
+class _Search:
+    """Better and better states. Of the time that is given, the last third is for the finer grid, and some of that for
+    the proof."""
+
+    def __init__(self, ball: Ball, price: float, started: float, limit: float) -> None:
+        self.ball, self.price, self._started, self._limit = ball, price, started, limit
+        self.splitters = [Splitter(Secret(ball, int(s), splits(ball, COARSE))) for s in np.flatnonzero(ball.mass > 0)]
+        self.settled = False
+
+    def states(self) -> Iterator[State]:
+        curves = Curves.first(COARSE, self.price, int(self.ball.mass.argmax()))
+        state = evaluate(self.splitters, curves, np.ones(1), rounds=8, late=self._after(0.3))
+        yield state
+        late, free = self._after(0.66), False
+        while not (late() or self.settled):
+            before = state.value
+            state = improve(self.splitters, state, free=free, region=0.03 if free else 0.05, steps=6, late=late)
+            state = evaluate(self.splitters, state.curves, state.shares, rounds=3, late=late, climb=True)
+            self.settled, free = free and state.value < before * (1 + SETTLED), True
+            yield state
+        late = self._after(1.0, outputs=sum(len(part.weights) for part in state.parts))
+        self.splitters, state = refined(self.splitters, state, FINE, late)
+        yield improve(self.splitters, state, free=True, region=0.02, steps=6, late=late)
+
+    def _after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
+        """Whether this share of the time is over, with so many outputs still to be proven."""
+        proof = SECONDS_A_PAIR * outputs * len(self.ball.mass) ** 2
+        end = self._started + share * self._limit - proof
+        return lambda: time.monotonic() > end
 
 
 def _glued(ball: Ball, splitters: list[Splitter], state: State) -> Glued:
-    """All secrets on all letters. A secret never seen has constant rows; so it is with letters never seen with one."""
+    """All secrets on all letters, kind by kind. A secret never seen has constant rows; so it is with letters never seen
+    with one."""
     c, k = ball.estimate.shape
-    weights, rows = [np.ones(1)] * c, [np.ones((1, k))] * c
-    for splitter, part in zip(splitters, state.parts, strict=True):
-        secret = splitter.secret
-        full = np.repeat((part.rows @ secret.p)[:, None], k, axis=1)
-        full[:, secret.letters] = part.rows
-        weights[secret.index], rows[secret.index] = part.weights, full
-    return glue(ball.mass, weights, rows)
+    glued = []
+    for kind in np.flatnonzero(state.shares > SMALLEST_SHARE):
+        weights, rows = [np.ones(1)] * c, [np.ones((1, k))] * c
+        for splitter, part in zip(splitters, state.parts, strict=True):
+            secret, own = splitter.secret, part.kind == kind
+            full = np.repeat((part.rows[own] @ secret.p)[:, None], k, axis=1)
+            full[:, secret.letters] = part.rows[own]
+            weights[secret.index], rows[secret.index] = part.weights[own], full
+        glued.append(glue(ball.mass, weights, rows))
+    return together(state.shares[state.shares > SMALLEST_SHARE], glued)

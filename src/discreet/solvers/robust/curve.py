@@ -1,17 +1,22 @@
-"""The curve φ that every band hangs on, and the rows under it, improved together (theory 1.8).
+"""The curves that every band hangs on, and the rows under them, improved together (theory 1.8).
 
 If A_s(v_s; x) ≤ e^ε φ(x) and φ(x) ≤ B_s(v_s; κ − x) for every secret and split x, a row is (ε, F)-RLDP, since no P
 in F can spend the budget twice. Given φ the problem falls apart into one splitting a secret.
 
-φ itself is found by sequential linear programming: at the rows in use the value is linear in their entries, and what
-bounds them is linear in entries and curve together. A trust region keeps the steps honest, and every step is judged by
-the best splittings under the new curve.
+No secret is compared with itself, so one of them may go beyond: with two curves φ₀ ≤ φ₁ the others stay between φ₁ and
+e^ε φ₀, and it between φ₀ and e^ε φ₁. (Nothing more is to be had at one x: the largest A_s and the smallest B_t either
+belong to two secrets, and one curve lies between them, or to one secret, and two curves do.)
+
+Outputs come in a few kinds, each with its curves and with its share of the draw, the same for all secrets. The curves
+are found by sequential linear programming: at the rows in use the value is linear in their entries, and what bounds
+them is linear in entries and curves together. A trust region keeps the steps honest, and every step is judged by the
+best splittings under the new curves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +28,8 @@ from discreet.solvers.robust.splitter import Splitter, Splitting
 from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
-MEANS = np.array([1.0, 1.05, 1.1, 1.2, 1.35, 1.55, 1.8, 2.2])
 SHORTEST, REACH = 1e-3, 3.0
+CANDIDATES = 60
 
 
 def splits(ball: Ball, size: int) -> Floats:
@@ -34,43 +39,106 @@ def splits(ball: Ball, size: int) -> Floats:
     return np.asarray(grid)
 
 
-def first_curve(size: int, price: float) -> Floats:
-    """1 − b (1 − x/κ)^0.3: near enough to be improved, at all privacy levels."""
-    return np.asarray(1 - (1 - 1 / price) * 0.85 * np.cos(np.linspace(0, np.pi / 2, size)) ** 0.6)
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """φ[kind, 0 or 1, split], and for every kind the secret that may go beyond."""
+
+    price: float
+    phi: Floats
+    special: tuple[int, ...]
+
+    @classmethod
+    def first(cls, size: int, price: float, heaviest: int) -> Curves:
+        """φ₀ = φ₁ = a (1 − b (1 − x/κ)^½): near enough to be improved, at all privacy levels."""
+        curve = price**-0.2 * (1 - (1 - price**-0.53) * np.cos(np.linspace(0, np.pi / 2, size)))
+        return cls(price, np.stack([curve, curve])[None], (heaviest,))
+
+    @property
+    def size(self) -> int:
+        return int(self.phi.shape[2])
+
+    def refined(self, size: int) -> Curves:
+        old, new = (np.linspace(0, 1, n) for n in (self.size, size))
+        between = np.array([np.interp(new, old, curve) for curve in self.phi.reshape(-1, self.size)])
+        return replace(self, phi=between.reshape(*self.phi.shape[:2], size))
+
+    def sides(self, secret: int) -> list[tuple[int, int]]:
+        """For every kind which of its curves is under the ceiling of this secret, and which is its floor."""
+        return [(1, 0) if secret == special else (0, 1) for special in self.special]
+
+    def bands(self, secret: int) -> list[Band]:
+        return [Band(self.price * phi[c], phi[f]) for phi, (c, f) in zip(self.phi, self.sides(secret), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A curve, the best splittings under it, and what they keep in nats (up to gluing)."""
+    """Curves, the share of every kind, the best splittings under them, and what they keep in nats (up to gluing)."""
 
-    price: float
-    phi: Floats
+    curves: Curves
+    shares: Floats
     parts: list[Splitting]
     value: float
 
 
-def evaluate(splitters: list[Splitter], price: float, phi: Floats, rounds: int) -> State:
-    band, levels = Band(price * phi, phi), phi[-1] * MEANS
-    parts = [splitter.solve(band, levels, rounds) for splitter in splitters]
+def evaluate(
+    splitters: list[Splitter],
+    curves: Curves,
+    shares: Floats,
+    *,
+    rounds: int,
+    late: Callable[[], bool],
+    climb: bool = False,
+) -> State:
+    """The best splittings under these curves that rounds of pricing find, and the best shares for them."""
+    bands = [curves.bands(splitter.secret.index) for splitter in splitters]
+    for splitter, own in zip(splitters, bands, strict=True):
+        splitter.search(own, shares, 0 if late() else rounds, climb)
+    shares = _shares(splitters, bands, shares)
+    parts = [z.splitting(z.priced(own, shares)) for z, own in zip(splitters, bands, strict=True)]
     value = sum(splitter.secret.mass * part.value for splitter, part in zip(splitters, parts, strict=True))
-    return State(price, phi, parts, float(value))
+    return State(curves, shares, parts, float(value))
 
 
-def refined(splitters: list[Splitter], state: State, size: int) -> tuple[list[Splitter], State]:
-    """The same rows and curve on a finer grid, where they have to give way a little between the old splits."""
-    angles, finer = (np.linspace(0, 1, n) for n in (len(state.phi), size))
+def _shares(splitters: list[Splitter], bands: list[list[Band]], shares: Floats) -> Floats:
+    """The best shares for the most promising rows of all secrets together: one linear program."""
+    if len(shares) == 1:
+        return shares
+    cost, blocks, kinds = [np.zeros(len(shares))], [], []
+    for splitter, own in zip(splitters, bands, strict=True):
+        now = splitter.priced(own, shares)
+        best = np.argsort(-now.gains)[: CANDIDATES + len(splitter.secret.p)]
+        cost.append(splitter.secret.mass * now.worth[best])
+        blocks.append(sparse.csr_array(np.vstack([now.rows[best].T, np.eye(len(shares))[:, splitter.kinds[best]]])))
+        kinds.append(np.vstack([np.zeros((len(splitter.secret.p), len(shares))), -np.eye(len(shares))]))
+    left = sparse.csr_array(np.vstack([*kinds, np.ones((1, len(shares)))]))
+    right = sparse.csr_array(sparse.block_diag(blocks))
+    right = sparse.vstack([right, sparse.csr_array((1, right.shape[1]))])
+    totals = np.append(np.concatenate([(part.sum(axis=1) == 0).astype(float) for part in kinds]), 1.0)
+    matrix = sparse.csr_array(sparse.hstack([left, right]))
+    costs = np.concatenate(cost)
+    solution = optimum(costs, np.zeros(len(costs)), np.full(len(costs), INFINITE), matrix, totals, totals)
+    if solution is None:
+        return shares
+    found = np.maximum(solution.point[: len(shares)], 0.0)
+    return np.asarray(found / found.sum())
+
+
+def refined(
+    splitters: list[Splitter], state: State, size: int, late: Callable[[], bool]
+) -> tuple[list[Splitter], State]:
+    """The same rows and curves on a finer grid, where they have to give way a little between the old splits."""
     fresh = []
     for splitter, part in zip(splitters, state.parts, strict=True):
         old = splitter.secret
         fresh.append(Splitter(Secret(old.ball, old.index, splits(old.ball, size))))
-        fresh[-1].offer(fresh[-1].secret.shapes(part.rows), part.level)
-    return fresh, evaluate(fresh, state.price, np.interp(finer, angles, state.phi), rounds=4)
+        fresh[-1].offer(fresh[-1].secret.shapes(part.rows), part.level, part.kind)
+    return fresh, evaluate(fresh, state.curves.refined(size), state.shares, rounds=4, late=late)
 
 
 def improve(
     splitters: list[Splitter], state: State, *, free: bool, region: float, steps: int, late: Callable[[], bool]
 ) -> State:
-    """Steps in curve and rows. `free` moves every entry of the rows, otherwise only their means and strengths."""
+    """Steps in curves and rows. `free` moves every entry of the rows, otherwise only their means and strengths."""
     for _ in range(steps):
         if late() or region < SHORTEST:
             break
@@ -80,8 +148,8 @@ def improve(
             continue
         phi, rows = moved
         for splitter, old, new in zip(splitters, state.parts, rows, strict=True):
-            splitter.offer(splitter.secret.shapes(new) if free else old.shapes, new @ splitter.secret.p)
-        there = evaluate(splitters, state.price, phi, rounds=2)
+            splitter.offer(splitter.secret.shapes(new) if free else old.shapes, new @ splitter.secret.p, old.kind)
+        there = evaluate(splitters, replace(state.curves, phi=phi), state.shares, rounds=2, late=late)
         better = there.value > state.value
         region = region * 1.3 if better else region / 3
         state = there if better else state
@@ -89,22 +157,28 @@ def improve(
 
 
 def _step(splitters: list[Splitter], state: State, region: float, free: bool) -> tuple[Floats, list[Floats]] | None:
-    """One linear program over the curve and the rows; None if it was not solved."""
-    blocks = [_block(z, part, state.price, region, free) for z, part in zip(splitters, state.parts, strict=True)]
-    on_curve = sparse.vstack([block.on_curve for block in blocks])
-    matrix = sparse.csr_array(sparse.hstack([on_curve, sparse.block_diag([block.on_moves for block in blocks])]))
+    """One linear program over the curves and the rows; None if it was not solved."""
+    curves, phi = state.curves, state.curves.phi.ravel()
+    blocks = [_block(z, part, curves, region, free) for z, part in zip(splitters, state.parts, strict=True)]
+    moves = sparse.block_diag([block.on_moves for block in blocks])
+    matrix = sparse.hstack([sparse.vstack([block.on_curves for block in blocks]), moves])
+    if len(splitters) > 2:
+        eye = sparse.eye_array(curves.size)
+        ordered = sparse.kron(sparse.eye_array(len(curves.phi)), sparse.hstack([eye, -eye]))
+        matrix = sparse.vstack([matrix, sparse.hstack([ordered, sparse.csr_array((ordered.shape[0], moves.shape[1]))])])
     solution = optimum(
-        np.concatenate([np.zeros(len(state.phi)), *(block.cost for block in blocks)]),
-        np.concatenate([np.maximum(state.phi - region, 1 / state.price), *(block.lower for block in blocks)]),
-        np.concatenate([np.minimum(state.phi + region, 1.0), *(block.upper for block in blocks)]),
-        matrix,
+        np.concatenate([np.zeros(len(phi)), *(block.cost for block in blocks)]),
+        np.concatenate([np.maximum(phi - region, 1 / curves.price), *(block.lower for block in blocks)]),
+        np.concatenate([np.minimum(phi + region, 1.0), *(block.upper for block in blocks)]),
+        sparse.csr_array(matrix),
         np.full(matrix.shape[0], -INFINITE),
         np.zeros(matrix.shape[0]),
     )
     if solution is None:
         return None
-    phi, *parts = np.split(solution.point, len(state.phi) + np.cumsum([0, *(len(block.cost) for block in blocks)]))[:-1]
-    return np.clip(phi, 1 / state.price, 1.0), [block.rows(part) for block, part in zip(blocks, parts, strict=True)]
+    phi, *parts = np.split(solution.point, len(phi) + np.cumsum([0, *(len(block.cost) for block in blocks)]))[:-1]
+    rows = [block.rows(part) for block, part in zip(blocks, parts, strict=True)]
+    return np.clip(phi, 1 / curves.price, 1.0).reshape(curves.phi.shape), rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +189,7 @@ class Block:
     cost: Floats
     lower: Floats
     upper: Floats
-    on_curve: sparse.csr_array
+    on_curves: sparse.csr_array
     on_moves: sparse.csr_array
 
     def rows(self, coefficients: Floats) -> Floats:
@@ -123,7 +197,7 @@ class Block:
         return np.asarray(np.maximum(np.einsum("jb,jbu->ju", coefficients.reshape(count, size), self.basis), 0.0))
 
 
-def _block(splitter: Splitter, part: Splitting, price: float, region: float, free: bool) -> Block:
+def _block(splitter: Splitter, part: Splitting, curves: Curves, region: float, free: bool) -> Block:
     """R·v ≤ e^ε φ for the conditionals R that are worst now, R·v ≥ φ for the others, and v ≥ 0."""
     count, k = part.shapes.w.shape
     if free:
@@ -135,19 +209,17 @@ def _block(splitter: Splitter, part: Splitting, price: float, region: float, fre
     upward, downward = (np.einsum("jiu,jbu->jib", worst, basis) for worst in (highest, lowest))
     conditions = np.concatenate([upward, -downward, -np.swapaxes(basis, 1, 2)], axis=1)
     j, i, b = np.nonzero(conditions)
-    height = conditions.shape[1]
+    height, size = conditions.shape[1], curves.size
     on_moves = sparse.csr_array(
         (conditions[j, i, b], (j * height + i, j * basis.shape[1] + b)), shape=(count * height, now.size)
     )
-    size = len(splitter.secret.grid)
-    one = sparse.vstack([-price * sparse.eye_array(size), sparse.eye_array(size), sparse.csr_array((k, size))])
+    side = np.array(curves.sides(splitter.secret.index))[part.kind]
+    j, i = (index.ravel() for index in np.indices((count, 2 * size)))
+    above = i < size
+    column = (2 * part.kind[j] + np.where(above, side[j, 0], side[j, 1])) * size + i % size
+    on_curves = sparse.csr_array(
+        (np.where(above, -curves.price, 1.0), (j * height + i, column)), shape=(count * height, curves.phi.size)
+    )
     radius = REACH * region * (1 + now)
     cost = splitter.secret.mass * np.einsum("ju,jbu->jb", part.pull, basis)
-    return Block(
-        basis,
-        cost.ravel(),
-        (now - radius).ravel(),
-        (now + radius).ravel(),
-        sparse.csr_array(sparse.vstack([one] * count)),
-        on_moves,
-    )
+    return Block(basis, cost.ravel(), (now - radius).ravel(), (now + radius).ravel(), on_curves, on_moves)

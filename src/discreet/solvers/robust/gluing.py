@@ -18,7 +18,7 @@ NARROWEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Glued:
-    """Widths of the cells and the rows v[cell, s, u] in them, Q[cell, (s, u)] = width · v; Σ width · v = 1."""
+    """Widths of the cells and the rows v[cell, s, u] in them, Q[cell, (s, u)] = width · v."""
 
     widths: Floats
     rows: Floats
@@ -48,4 +48,11 @@ def glue(masses: Floats, weights: list[Floats], rows: list[Floats]) -> Glued:
         widths, cells, load = np.diff(edges, prepend=0.0), cells[old].copy(), load[old]
         cells[:, s] = rows[s][own]
         load = load + masses[s] * level[own]
+    return Glued(widths, cells)
+
+
+def together(shares: Floats, parts: list[Glued]) -> Glued:
+    """Cells of several kinds side by side, the rows scaled so that they add up exactly."""
+    widths = np.concatenate([share / shares.sum() * part.widths for share, part in zip(shares, parts, strict=True)])
+    cells = np.concatenate([part.rows for part in parts])
     return Glued(widths, cells / np.einsum("y,ysu->su", widths, cells))

@@ -119,19 +119,23 @@ class Secret:
         return highest, smallest(w, self.p, downward, self.ball.order).attained_at
 
     def worth(self, rows: Floats) -> Floats:
-        """Σ_u p_u v_u ln v_u − P̂_s t ln t: what a row tells about u, and about s if the others' means do not follow.
+        """Σ_u p_u v_u ln v_u − t̄ ln t̄ / P̂_s: what a row tells about u, and about s if the others do not follow.
 
-        A mechanism keeps Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄] with t̄ = Σ_s P̂_s t_s; where the means of different
-        secrets vary independently, the share of s in the last term is about P̂_s² E[t ln t].
+        A mechanism keeps Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄] with t̄ = Σ_s P̂_s t_s. Where the means of different
+        secrets vary independently around one, the last term is about the sum over s of the same with
+        t̄ = 1 + P̂_s (t_s − 1).
         """
-        t = rows @ self.p
-        return np.asarray(xlogy(rows, rows) @ self.p - self.mass * xlogy(t, t))
+        return np.asarray(xlogy(rows, rows) @ self.p - self._forgone(rows @ self.p))
+
+    def _forgone(self, mean: Floats) -> Floats:
+        all_secrets = 1 + self.mass * (mean - 1)
+        return np.asarray(xlogy(all_secrets, all_secrets) / self.mass)
 
     def slope(self, rows: Floats) -> Floats:
         """The gradient of `worth`."""
         logs = np.log(np.maximum(rows, 1e-9))
-        means = np.log(np.maximum(rows @ self.p, 1e-9))
-        return np.asarray(self.p * (logs + 1 - self.mass * (means[:, None] + 1)))
+        all_secrets = np.log(np.maximum(1 + self.mass * (rows @ self.p - 1), 1e-9))
+        return np.asarray(self.p * (logs - all_secrets[:, None]))
 
     @cached_property
     def _buckets(self) -> tuple[Floats, Floats, Floats]:
@@ -159,7 +163,7 @@ class Secret:
             t = np.full(len(possible), level)
             d = largest_strength(t, band, rise, fall, mass)
             high, low = level + d * (1 - mass), np.maximum(level - d * mass, 0.0)
-            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self.mass * xlogy(level, level)
+            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self._forgone(level)
             gain = worth - t * total - d * (cheapest.price[possible] - mass * total) - constant
             gain[d < 0] = -np.inf
             for i in np.argsort(-gain)[:CANDIDATES]:

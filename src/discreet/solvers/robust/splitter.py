@@ -1,4 +1,4 @@
-"""The best splitting of one secret under a band, by column generation over shapes (theory 1.8)."""
+"""The best splitting of one secret under its bands, by column generation over shapes (theory 1.8)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.solvers.lp import Program
+from discreet.solvers.robust.climb import Climber
 from discreet.solvers.robust.shapes import Band, Chosen, Secret, Shapes
 
 Floats = NDArray[np.float64]
-POOL, USED = 300, 1e-9
+Indices = NDArray[np.intp]
+POOL, USED, STARTS = 300, 1e-9, 6
+MEANS = np.array([0.0, 0.06, 0.12, 0.22, 0.36, 0.53, 0.72, 0.92])
+"""Where between the lowest and the highest possible mean, on a logarithmic scale, two-level rows are looked for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Splitting:
-    """Rows t + d·w with their weights, what they are worth together, and the gain q (∇worth − α) of moving entries."""
+    """Rows t + d·w with their kinds and weights, what they are worth together, and the gain q (∇worth − α) of moving
+    entries."""
 
     shapes: Shapes
     level: Floats
     strength: Floats
+    kind: Indices
     weights: Floats
     value: float
     pull: Floats
@@ -30,11 +36,25 @@ class Splitting:
         return _rows(self.shapes, self.level, self.strength)
 
 
-class Splitter:
-    """maximise Σ_j q_j worth(v_j) subject to Σ_j q_j v_j = 1 for every letter and Σ_j q_j = 1.
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Rows of one secret with what they are worth, their weights, and what they gain at the prices of the letters."""
 
-    The last condition makes the weights of different secrets add up to the same total, so that they can be glued. The
-    shapes found for one band are kept for the next, weaker or stronger as the band allows.
+    rows: Floats
+    strength: Floats
+    worth: Floats
+    weights: Floats
+    prices: Floats
+    gains: Floats
+    per_kind: Floats
+
+
+class Splitter:
+    """maximise Σ_j q_j worth(v_j) subject to Σ_j q_j v_j = 1 for every letter and Σ_j q_j = share of every kind.
+
+    The last conditions make the weights of different secrets add up to the same totals, so that they can be glued kind
+    by kind; every kind has its own band. The shapes found for one band are kept for the next, weaker or stronger as the
+    band allows.
     """
 
     def __init__(self, secret: Secret) -> None:
@@ -42,39 +62,69 @@ class Splitter:
         k = len(secret.letters)
         self._shapes = secret.shapes(np.vstack([np.zeros((1, k)), np.eye(k)[: k if k > 1 else 0]]))
         self._level = np.ones(len(self._shapes.w))
+        self._kind = np.zeros(len(self._level), dtype=np.intp)
+        self._climber = Climber(secret)
 
-    def solve(self, band: Band, levels: Floats, rounds: int) -> Splitting:
-        """The best splitting found in this many rounds of pricing at the given means."""
-        self._offer_constants(np.append(levels, 1.0))
-        for left in range(rounds, -1, -1):
-            strength = self._shapes.strength(self._level, band)
-            self._keep(strength >= 0)
-            strength = strength[strength >= 0]
-            rows = _rows(self._shapes, self._level, strength)
-            worth = self.secret.worth(rows)
-            weights, prices, constant = _weigh(rows, worth)
-            if not left:
+    def search(self, bands: list[Band], shares: Floats, rounds: int, climb: bool) -> None:
+        """Rounds of pricing: rows of two levels, or of any shape if they may climb."""
+        for kind, band in enumerate(bands):
+            self._offer_constants(np.append(_means(band), 1.0), kind)
+        for _ in range(rounds):
+            now = self.priced(bands, shares)
+            fresh = False
+            for kind, band in enumerate(bands):
+                sets, found = self.secret.best_sets(now.prices, float(now.per_kind[kind]), _means(band), band)
+                fresh |= self.offer(self.secret.shapes(sets), found, kind)
+                if climb:
+                    own = np.flatnonzero(self._kind[: len(now.gains)] == kind)
+                    starts = now.rows[own[np.argsort(-now.gains[own])[:STARTS]]]
+                    higher = self._climber.climb(band, now.prices, starts)
+                    fresh |= self.offer(self.secret.shapes(higher), higher @ self.secret.p, kind)
+            if not fresh:
                 break
-            sets, found = self.secret.best_sets(prices, constant, levels, band)
-            if not self.offer(self.secret.shapes(sets), found):
-                break
-            self._trim(worth - rows @ prices - constant)
-        used = np.flatnonzero(weights > USED)
-        pull = weights[used, None] * (self.secret.slope(rows[used]) - prices)
-        shapes, level = self._shapes.take(used), self._level[used]
-        return Splitting(shapes, level, strength[used], weights[used], float(weights @ worth), pull)
+            self._trim(now.gains)
 
-    def offer(self, shapes: Shapes, level: Floats) -> bool:
+    def priced(self, bands: list[Band], shares: Floats) -> Priced:
+        """The best weights of all rows that fit into the bands; the others are forgotten."""
+        strength = np.empty(len(self._level))
+        for kind, band in enumerate(bands):
+            own = np.flatnonzero(self._kind == kind)
+            strength[own] = self._shapes.take(own).strength(self._level[own], band)
+        self._keep(strength >= 0)
+        strength = strength[strength >= 0]
+        rows = _rows(self._shapes, self._level, strength)
+        worth = self.secret.worth(rows)
+        marks = np.eye(len(shares))[self._kind]
+        weights, prices, per_kind = _weigh(rows, marks, worth, shares)
+        return Priced(rows, strength, worth, weights, prices, worth - rows @ prices - marks @ per_kind, per_kind)
+
+    def splitting(self, now: Priced) -> Splitting:
+        used = np.flatnonzero(now.weights > USED)
+        pull = now.weights[used, None] * (self.secret.slope(now.rows[used]) - now.prices)
+        shapes, level, kind = self._shapes.take(used), self._level[used], self._kind[used]
+        value = float(now.weights @ now.worth)
+        return Splitting(shapes, level, now.strength[used], kind, now.weights[used], value, pull)
+
+    @property
+    def kinds(self) -> Indices:
+        return self._kind
+
+    def offer(self, shapes: Shapes, level: Floats, kind: Indices | int) -> bool:
         """Further shapes at means; whether any of them was new."""
-        known = {(w.tobytes(), t) for w, t in zip(self._shapes.w, self._level, strict=True)}
-        fresh = [i for i in range(len(level)) if (shapes.w[i].tobytes(), level[i]) not in known]
+        kinds = np.broadcast_to(kind, level.shape)
+        old, new = (
+            zip(*part, strict=True) for part in ((self._shapes.w, self._level, self._kind), (shapes.w, level, kinds))
+        )
+        known = {(w.tobytes(), t, i) for w, t, i in old}
+        fresh = [j for j, (w, t, i) in enumerate(new) if (w.tobytes(), t, i) not in known]
         self._shapes = self._shapes.joined(shapes.take(np.array(fresh, dtype=np.intp)))
         self._level = np.append(self._level, level[fresh])
+        self._kind = np.append(self._kind, kinds[fresh])
         return bool(fresh)
 
-    def _offer_constants(self, levels: Floats) -> None:
+    def _offer_constants(self, levels: Floats, kind: int) -> None:
         still = np.zeros((len(levels), len(self.secret.grid)))
-        self.offer(Shapes(np.zeros((len(levels), len(self.secret.p))), still, still), levels)
+        self.offer(Shapes(np.zeros((len(levels), len(self.secret.p))), still, still), levels, kind)
 
     def _trim(self, gains: Floats) -> None:
         """Forget what gains least, when there is too much of it. Rows newer than `gains` stay."""
@@ -83,17 +133,23 @@ class Splitter:
             self._keep(np.concatenate([np.argsort(-gains)[: POOL // 2], newer]))
 
     def _keep(self, index: Chosen) -> None:
-        self._shapes, self._level = self._shapes.take(index), self._level[index]
+        self._shapes, self._level, self._kind = self._shapes.take(index), self._level[index], self._kind[index]
+
+
+def _means(band: Band) -> Floats:
+    lowest, highest = band.floor[-1], band.ceiling[0]
+    return np.asarray(lowest * (highest / lowest) ** MEANS)
 
 
 def _rows(shapes: Shapes, level: Floats, strength: Floats) -> Floats:
     return np.asarray(np.maximum(level[:, None] + strength[:, None] * shapes.w, 0.0))
 
 
-def _weigh(rows: Floats, worth: Floats) -> tuple[Floats, Floats, float]:
-    """Weights, prices of the letters, and the price of the total weight; the constant row of mean one is among them."""
+def _weigh(rows: Floats, marks: Floats, worth: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
+    """Weights, prices of the letters, and prices of the kinds; the constant row of mean one is in every kind."""
     k = rows.shape[1]
-    program = Program(np.zeros(0), np.zeros(0), np.zeros((k + 1, 0)), np.ones(k + 1), np.ones(k + 1), primal=True)
-    program.add_columns(np.hstack([rows, np.ones((len(rows), 1))]), worth)
+    totals = np.append(np.ones(k), shares)
+    program = Program(np.zeros(0), np.zeros(0), np.zeros((len(totals), 0)), totals, totals, primal=True)
+    program.add_columns(np.hstack([rows, marks]), worth)
     solution = program.solved()
-    return solution.point, solution.prices[:-1], float(solution.prices[-1])
+    return solution.point, solution.prices[:k], solution.prices[k:]
