@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from catalogue import random_joint
 
@@ -22,6 +23,14 @@ def test_no_mechanism_beats_it(seed: int, epsilon: float) -> None:
 def test_it_says_something() -> None:
     joint = random_joint(1, 2, 3, 4)
     assert disclosed.bound(joint, SRLIP(0.2)) < 0.95 * joint.entropy
+
+
+def test_what_another_attribute_hides_counts_too() -> None:
+    """Seeing one attribute and giving up all of its entropy is not the last word."""
+    joint = random_joint(1, 2, 3, 4)
+    most = disclosed._Most(joint, SRLIP(0.2), np.inf)
+    given_up = min(most.entropy(j) + most.given(j) for j in (0, 1))
+    assert disclosed.bound(joint, SRLIP(0.2)) < given_up - 0.01
 
 
 def test_out_of_time_it_still_holds() -> None:

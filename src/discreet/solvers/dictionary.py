@@ -13,7 +13,7 @@ from discreet.solvers.simplex import LOW, batch
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-KEPT_BYTES = 256_000_000
+KEPT, KEPT_BYTES = 20_000, 256_000_000
 THREADS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 WORTH_A_THREAD = 200_000
 """Entries of all dictionaries of a batch: less is done by one thread."""
@@ -29,7 +29,7 @@ class Dictionaries:
     def __init__(self, rows: Floats, base: int = 0) -> None:
         self.rows = np.ascontiguousarray(rows)
         m, n = rows.shape
-        places = THREADS + KEPT_BYTES // (8 * (m * n + m + 2 * n) + 1)
+        places = THREADS + min(KEPT, KEPT_BYTES // (8 * (m * n + m + 2 * n) + 1))
         self._matrix = np.empty((places, m, n))
         self._basic, self._nonbasic = np.empty((places, m), dtype=np.int64), np.empty((places, n), dtype=np.int64)
         self._high, self._age = np.empty((places, n), dtype=np.bool_), np.empty(places, dtype=np.int64)
