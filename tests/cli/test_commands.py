@@ -24,7 +24,10 @@ def test_design_shows_what_matters(folder: Path, capsys: pytest.CaptureFixture[s
     for words in ("value kept", "at most possible", "local information privacy", "as unlikely", "100 %", "┤", "nats"):
         assert words in shown.out
     assert Protocol.load(out).source == "data"
-    assert "learnt from the table that is released" in " ".join(shown.out.split())
+    said = " ".join(shown.out.split())
+    assert "learnt from the table that is released" in said
+    assert "contains the exact table of counts of health and colour, 6 cells about 400 records" in said
+    assert "the exact counts of your table inside" in said
 
 
 def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,7 +92,9 @@ def test_a_public_sample_is_recorded(folder: Path, capsys: pytest.CaptureFixture
     assert run([*command, "--out", out, "--no-curve"]) == 0
     assert Protocol.load(out).source == "public"
     assert Protocol.load(out).joint.n == 199
-    assert "public sample" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "public sample" in shown.err
+    assert "counts" not in shown.out
 
 
 def test_sanitise_says_the_total_before_and_writes_everything(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

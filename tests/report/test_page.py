@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -92,6 +93,12 @@ def test_a_screen_reader_finds_its_way(shown: str) -> None:
     assert sum(tag == "caption" for tag, _ in met) == sum(tag == "table" for tag, _ in met) == 3
     assert all("scope" in attributes for tag, attributes in met if tag == "th")
     assert any(tag == "meta" and attributes.get("charset") for tag, attributes in met)
+
+
+def test_it_says_that_the_protocol_file_shows_the_counts(shown: str) -> None:
+    assert "The protocol file contains the exact table of counts of illness and income, 6 cells" in shown
+    from_public = replace(make(LIP(1.0)), source="public")
+    assert not any("counts" in caveat for caveat in caveats(from_public))
 
 
 def test_it_prints_on_a4(shown: str) -> None:

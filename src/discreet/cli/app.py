@@ -2,12 +2,13 @@
 
     exit code   meaning
     0           done
-    1           interrupted, or an error inside discreet
+    1           an error inside discreet
     2           a command line that cannot be understood
     3           data, a file or a parameter that cannot be used as it is
     4           no such mechanism, or not found in time
     5           a guarantee that could not be proven
     6           a release that was stopped; nothing was published
+    130         interrupted by ctrl-C; nothing unfinished was published, unless the message says otherwise
 
 Errors say what, where and what to do. They never show a traceback, which could carry data.
 """
@@ -15,9 +16,13 @@ Errors say what, where and what to do. They never show a traceback, which could 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import wraps
 from importlib.metadata import version
+from typing import Any
 
 import typer
 
@@ -37,6 +42,27 @@ for command in (demo.demo, design.design, sanitise.sanitise, audit.audit, estima
 app.add_typer(papers.app, name="papers")
 
 
+class Interrupted(Exception):
+    """Ctrl-C, out of reach of what the command line library would say about it."""
+
+
+def _interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(command)
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(str(stop) or NOTHING) from None
+
+    return wrapped
+
+
+NOTHING = "Nothing unfinished was published."
+for registered in (*app.registered_commands, *papers.app.registered_commands):
+    if registered.callback is not None:
+        registered.callback = _interruptible(registered.callback)
+
+
 @app.callback(invoke_without_command=True)
 def _root(show_version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
     if show_version:
@@ -45,9 +71,18 @@ def _root(show_version: bool = typer.Option(False, "--version", help="Print the 
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code.
+
+    After a failure without further ado: a thread that still waits for a pipe would hold back an orderly exit for ever.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(run(given))
+    code = run(given)
+    if code:
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(0)
 
 
 def run(arguments: list[str]) -> int:
@@ -59,6 +94,9 @@ def run(arguments: list[str]) -> int:
     except DiscreetError as error:
         _show(error, "--json" in arguments)
         return code_of(error)
+    except (Interrupted, KeyboardInterrupt) as stop:
+        stderr.print(f"[bold]Interrupted.[/] {str(stop) or NOTHING}")
+        return 130
     except Exception as error:
         place = _place(error)
         _show(DiscreetError(f"an error inside discreet ({type(error).__name__})", where=place, remedy=REPORT), False)

@@ -12,10 +12,10 @@ from discreet.cli.options import Bits, Encoding, Json, Notions, Release, Secret,
 from discreet.cli.plan import check_plan, show_plan, smallest
 from discreet.cli.plan import summary as summary_of_plan
 from discreet.cli.plot import plot as drawn
-from discreet.cli.show import as_json, facts, paragraph, stderr, stdout, working
+from discreet.cli.show import Rows, as_json, facts, paragraph, stderr, stdout, working
 from discreet.joint import Joint
 from discreet.report.curve import MULTIPLES, Curves, kept, trade_off
-from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, guarantee, names, notion_name
+from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, guarantee, has_counts, names, notion_name
 
 if TYPE_CHECKING:
     from discreet.design import Design
@@ -59,9 +59,14 @@ def design(
 
     check_plan(plan, accuracy, epsilon)
     unit = BITS if bits else NATS
-    with working("Counting"):
+    with working("Counting") as tell:
         joint = joint_of_file(
-            public or data, secret=secret, release=release, include_secret=include_secret, encoding=encoding
+            public or data,
+            secret=secret,
+            release=release,
+            include_secret=include_secret,
+            encoding=encoding,
+            progress=Rows(tell),
         )
     if not json:
         _show_joint(joint, public)
@@ -97,7 +102,8 @@ def design(
         stdout.print()
     if plan is not None:
         show_plan(protocol, plan, reached)
-    paragraph(f"Written to {out}. Next: discreet sanitise {out} {data} released.csv")
+    inside = ", the exact counts of your table inside" if has_counts(protocol) else ""
+    paragraph(f"Written to {out}{inside}. Next: discreet sanitise {out} {data} released.csv")
 
 
 def protocol_bytes(protocol: Any) -> bytes:
@@ -172,6 +178,7 @@ def summary(found: Any, protocol: Any, path: str, curves: Curves) -> dict[str, A
         "letters": len(protocol.inputs),
         "outputs": len(protocol.outputs),
         "source": protocol.source,
+        "contains_counts_of_the_data": has_counts(protocol),
         "utility": found.utility,
         "upper_bound": found.upper_bound,
         "gap": found.gap,

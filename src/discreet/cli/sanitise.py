@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli.options import Encoding, Json, ProtocolPath
-from discreet.cli.show import as_json, facts, paragraph, stderr, working
+from discreet.cli.show import Rows, as_json, facts, paragraph, stderr, working
 
 
 class Formats(StrEnum):
@@ -59,8 +59,8 @@ def sanitise(
         data=data,
         budget=budget,
     )
-    with working("Sanitising"):
-        outcome = sanitise_file(job, announce)
+    with working("Sanitising") as tell:
+        outcome = sanitise_file(job, announce, Rows(tell))
     if json and target != "-":
         as_json(asdict(outcome))
         return

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+SILENT: Final = 2.0
+"""Seconds before rows are shown."""
 stdout = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False)
 
@@ -43,6 +46,25 @@ def working(what: str) -> Iterator[Any]:
     """A line that shows that something goes on, on a terminal only; call it to change its words."""
     with stderr.status(what) as status:
         yield lambda text: status.update(f"{what}  {text}")
+
+
+class Rows:
+    """Tells how many records are done and how many a second, after two seconds and then five times a second."""
+
+    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._tell, self._clock = tell, clock
+        self._stage, self._last = "", clock()
+        self._next = self._last + SILENT
+
+    def __call__(self, stage: str, records: int) -> None:
+        now = self._clock()
+        if stage != self._stage:
+            self._stage, self._started = stage, self._last
+        self._last = now
+        if now >= self._next:
+            self._next = now + 0.2
+            rate = records / max(now - self._started, 1e-9)
+            self._tell(f"{records:,} records {stage}, {rate:,.0f} a second")
 
 
 def _finite(content: Any) -> Any:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from discreet.exceptions import AlphabetError, TableError
 from discreet.joint import Joint
 from discreet.release.letters import Reading, as_text, is_text, plain
+from discreet.release.numbered import Progress, counted
 from discreet.release.read import BATCH_ROWS, open_source
 from discreet.tables import count_table
 
@@ -23,6 +24,7 @@ def joint_of_file(
     release: Sequence[str],
     include_secret: bool = False,
     encoding: str | None = None,
+    progress: Progress = lambda stage, records: None,
 ) -> Joint:
     """Count a CSV, Parquet or Arrow file, or standard input for "-". A cell that cannot be read is a missing value."""
     names = [*secret, *release]
@@ -30,7 +32,7 @@ def joint_of_file(
         if names.count(name) > 1:
             raise AlphabetError("a column is named twice", where=name, remedy="Secret and release share no column.")
     with open_source(path, names, encoding=encoding, in_order=False) as source:
-        cells = _distinct(names, (pa.table([_cells(c) for c in b.columns], names=b.schema.names) for b in source))
+        cells = _distinct(names, map(_cells_of, counted(source, "counted", progress)))
     if not len(cells):
         raise TableError("the table has no records", where=path, remedy="Count at least one record.")
     secrets, releases, shape = count_table(cells.select(names), list(secret), list(release))
@@ -53,6 +55,10 @@ def _distinct(names: list[str], tables: Iterator[pa.Table]) -> pa.Table:
 
 def _merged(names: list[str], counted: pa.Table) -> pa.Table:
     return counted.group_by(names).aggregate([(COUNT, "sum")]).rename_columns([*names, COUNT])
+
+
+def _cells_of(batch: pa.RecordBatch) -> pa.Table:
+    return pa.table([_cells(column) for column in batch.columns], names=batch.schema.names)
 
 
 def _cells(column: pa.Array) -> pa.Array:

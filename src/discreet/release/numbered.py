@@ -61,6 +61,8 @@ class Numbered:
 
 
 Draft: TypeAlias = "pa.RecordBatch | Numbered"
+Progress = Callable[[str, int], None]
+"""Told "read" or "written" and the number of records so far, from any thread."""
 
 
 def batches_of(draft: Draft) -> Iterator[pa.RecordBatch]:
@@ -82,6 +84,15 @@ def finished(drafts: Iterable[Draft], finish: Callable[[pa.RecordBatch], pa.Reco
         if done is None or draft.kinds is not kinds:
             kinds, done = draft.kinds, Kinds(finish(draft.kinds.records))
         yield Numbered(done, draft.numbers)
+
+
+def counted(drafts: Iterable[Draft], stage: str, progress: Progress) -> Iterator[Draft]:
+    """The same, and `progress` is told after each."""
+    records = 0
+    for draft in drafts:
+        yield draft
+        records += len(draft)
+        progress(stage, records)
 
 
 class Counts:

@@ -11,6 +11,8 @@ import hashlib
 import io
 import os
 import secrets
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -132,6 +134,19 @@ def unpublished(target: Path) -> Iterator[Unpublished]:
         ) from None
     finally:
         file.close()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C does nothing here: what gets its name now is finished, and what was entered in the ledger is released."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def sync_folder(folder: Path) -> None:

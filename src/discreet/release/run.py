@@ -13,9 +13,9 @@ from discreet.release.kernel import Kernel
 from discreet.release.keyed import Keyed
 from discreet.release.ledger import Account, Ledger
 from discreet.release.manifest import manifest
-from discreet.release.numbered import Draft, finished
+from discreet.release.numbered import Draft, Progress, counted, finished
 from discreet.release.prefetch import ahead
-from discreet.release.publish import unpublished
+from discreet.release.publish import uninterrupted, unpublished
 from discreet.release.randomness import Keystream
 from discreet.release.read import PIPE, Format, Source, format_of, open_source
 from discreet.release.shuffle import shuffled
@@ -57,7 +57,11 @@ class Outcome:
     epsilon: float
 
 
-def sanitise_file(job: Job, announce: Callable[[Account], None] = lambda account: None) -> Outcome:
+def sanitise_file(
+    job: Job,
+    announce: Callable[[Account], None] = lambda account: None,
+    progress: Progress = lambda stage, records: None,
+) -> Outcome:
     """Release a file. `announce` is told what the release comes to before anything is written."""
     _check_paths(job)
     protocol = Protocol.load(job.protocol)
@@ -74,17 +78,20 @@ def sanitise_file(job: Job, announce: Callable[[Account], None] = lambda account
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
-        write_records(target.sink, ahead(_released(kernel, source, job)), kernel.schema(source.schema), kind)
+        released = ahead(_released(kernel, source, job, progress))
+        write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
         statement = json.dumps(manifest(kernel, account, target, job.keep_order, job.target), indent=2) + "\n"
         beside = None if job.target == PIPE else Path(f"{job.target}.manifest.json")
         if beside is None:
             ledger.enter(key, job.budget)
+            target.publish()
         else:
-            with unpublished(beside) as file:
-                file.write(statement.encode())
-                ledger.enter(key, job.budget)
-                file.publish()
-        target.publish()
+            with uninterrupted():
+                with unpublished(beside) as file:
+                    file.write(statement.encode())
+                    ledger.enter(key, job.budget)
+                    file.publish()
+                target.publish()
     tally = kernel.tally
     return Outcome(
         job.target, str(beside) if beside else None, tally.records, tally.without_letter, source.unreadable,
@@ -92,8 +99,8 @@ def sanitise_file(job: Job, announce: Callable[[Account], None] = lambda account
     )  # fmt: skip
 
 
-def _released(kernel: Kernel, source: Source, job: Job) -> Iterator[Draft]:
-    drafts: Iterator[Draft] = (kernel.draft(batch) for batch in ahead(source))
+def _released(kernel: Kernel, source: Source, job: Job, progress: Progress) -> Iterator[Draft]:
+    drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in ahead(source)), "read", progress)
     if not job.keep_order:
         drafts = shuffled(drafts, kernel.randomness, None if job.target == PIPE else Path(job.target).parent)
     return finished(drafts, kernel.finish)

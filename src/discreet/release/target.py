@@ -66,3 +66,6 @@ class _Pipe:
             raise ReleaseError(
                 "the reader of the pipe went away", where="standard output", remedy="The ledger counts this release."
             ) from None
+        except KeyboardInterrupt:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise KeyboardInterrupt("The reader of the pipe has a part of the release; the ledger counts it.") from None

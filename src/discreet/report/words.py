@@ -98,11 +98,28 @@ def caveats(protocol: Protocol) -> list[str]:
     ]
     if protocol.source == "data":
         said.append(
-            "The distribution was learnt from the table that is released: the protocol file itself states those "
-            "counts, and the guarantee holds for that distribution."
+            "The distribution was learnt from the table that is released; the guarantee holds for that distribution."
         )
     elif not isinstance(protocol.notion, (RLDP, OrdinaryLDP)):
         said.append("The guarantee holds at the stated distribution; the audit shows its level around it.")
+    if has_counts(protocol):
+        said.append(counts_inside(protocol))
     if protocol.joint.sees_secret:
         said.append("The mechanism reads the secret as well, so it leans harder on the estimated distribution.")
     return said
+
+
+def has_counts(protocol: Protocol) -> bool:
+    """Whether the protocol file shows the counts of the table that is released."""
+    return protocol.source == "data" and protocol.joint.counts is not None
+
+
+def counts_inside(protocol: Protocol) -> str:
+    """What the protocol file itself gives away."""
+    joint = protocol.joint
+    columns = names(joint.secrets + joint.releases)
+    return (
+        f"The protocol file contains the exact table of counts of {columns}, {joint.probabilities.size:,} cells about "
+        f"{joint.n:,} records: whoever gets the file can read them. Give it only to people who "
+        "may see that table, or learn the distribution from a public sample."
+    )
