@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench papers clean
 
 demo: $(INSTALLED)
 	$(BIN)/discreet demo
@@ -21,6 +21,10 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@set -e; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+ITEM ?= all
+papers: $(INSTALLED)
+	$(BIN)/discreet papers run $(ITEM)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
-import time
 
 import numpy as np
+from clock import measured, rate
 
 import discreet as dc
 from discreet.certify.rounding import round_columns
@@ -30,22 +29,10 @@ def sample(job: dict) -> dict:
     joint = dc.Joint(np.full((2, letters), 0.5 / letters))
     channel = {"grr": grr, "oue": oue}[job["mechanism"]](joint, job["epsilon"])
     sampler = Sampler(round_columns(channel.matrix))
-    codes = np.random.default_rng(0).integers(letters, size=job["records"]).astype(np.uint8)
+    codes = np.random.default_rng(0).integers(letters, size=1_000_000).astype(np.uint8)
     stream = Keystream.fresh()
-    sampler.sample(codes[:1000], stream)
-    started = time.perf_counter()
-    sampler.sample(codes, stream)
-    return {"rows_per_second": len(codes) / (time.perf_counter() - started)}
-
-
-def main() -> None:
-    job = json.load(sys.stdin)
-    started = time.perf_counter()
-    answer = {"vertices": vertices, "sample": sample}[job["task"]](job)
-    answer["seconds"] = time.perf_counter() - started
-    answer["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(answer))
+    return {"rows_per_second": len(codes) * rate(lambda: sampler.sample(codes, stream))}
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measured({"vertices": vertices, "sample": sample}, json.load(sys.stdin))))

@@ -26,7 +26,7 @@ NEW = {("Opt-LIP", "occupation"), ("OUE", "education")}
 def utilities(effort: Effort) -> Outcome:
     """I(X;Y)/H(X) of every method at every LIP level, for the four attributes beside each of the two secrets."""
     epsilons, curated = np.array(EPSILONS), effort.grid(EPSILONS)
-    found = effort.map(_utilities, [(s, x, e, e in curated) for s, x in PAIRS for e in EPSILONS])
+    found = effort.map(_utilities, [(s, x, e, effort.seconds(60) * (e in curated)) for s, x in PAIRS for e in EPSILONS])
     panels: list[Panel] = []
     values: dict[str, Measured] = {}
     gaps = [one.pop("gap") for one in found]
@@ -101,8 +101,8 @@ def _joint(secret: str, release: str) -> Joint:
     return Joint.from_table(adult(), secret=secret, release=release)
 
 
-def _utilities(todo: tuple[str, str, float, bool]) -> dict[str, float]:
-    secret, release, epsilon, with_curator = todo
+def _utilities(todo: tuple[str, str, float, float]) -> dict[str, float]:
+    secret, release, epsilon, seconds = todo
     joint, notion = _joint(secret, release), LIP(epsilon)
     curator, h = joint.curator(), joint.entropy
     best = optimum(joint, notion, gap=1e-6, time_limit=120)
@@ -114,8 +114,8 @@ def _utilities(todo: tuple[str, str, float, bool]) -> dict[str, float]:
         "CR": utility(curator, calibrate(cr, curator, notion).channel) / h,
         "OUE": oue_information(joint, strength).value / h,
     }
-    if with_curator:
-        found["curator"] = optimum(curator, notion, gap=1e-3, time_limit=20).share(joint)
+    if seconds:
+        found["curator"] = optimum(curator, notion, gap=1e-3, time_limit=seconds).share(joint)
     return found
 
 
