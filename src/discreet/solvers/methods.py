@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from discreet.channel import Channel
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.joint import Joint
 from discreet.mechanisms.calibrate import Calibrated, Family, calibrate
 from discreet.mechanisms.cr import cr
@@ -26,11 +27,13 @@ from discreet.notions.polytope import polyopt_cone, polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.solvers import binary, columns, disclosed, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
-from discreet.solvers.robust import coupling
+from discreet.solvers.robust import coupling, exact
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
 ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
+ROBUST_GAP = 5e-4
+POLYOPT_LETTERS = 16
 DISCLOSED_LETTERS = 60
 Progress = Callable[[float, float, float], None]
 """Called now and then with the value so far, the bound so far and the seconds used."""
@@ -131,28 +134,54 @@ def _product(search: Callable[..., product.Found]) -> Method:
     return method
 
 
-def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
-    """The best closed form that suits the joint. The best non-robust mechanism bounds every robust one."""
+def _closed_forms(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> list[Channel]:
+    """The closed forms that suit the joint."""
     names = [
         "grr",
         *(["srr", "ir", "robust-cr"] if joint.include_secret else []),
         *(["cr"] if joint.sees_secret else []),
     ]
-    found = [METHODS[name](joint, notion, utility, limits).channel for name in names]
-    best = max(found, key=lambda channel: utility.of(joint, channel))
+    return [METHODS[name](joint, notion, utility, limits).channel for name in names]
+
+
+def _simpler(joint: Joint, notion: Notion, utility: Utility, seconds: float) -> list[Channel]:
+    """The closed forms, and PolyOpt where it is small enough to finish."""
+    limits = Limits(ROBUST_GAP, seconds / 3)
+    small = joint.include_secret and len(joint.letters) <= POLYOPT_LETTERS
+    polyopt = [METHODS["polyopt"](joint, notion, utility, limits).channel] if small else []
+    return [*_closed_forms(joint, notion, utility, limits), *polyopt]
+
+
+def _best_of(joint: Joint, utility: Utility, channels: list[Channel]) -> Channel:
+    return max(channels, key=lambda channel: utility.of(joint, channel))
+
+
+def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
+    """The best closed form that suits the joint. The best non-robust mechanism bounds every robust one."""
+    best = _best_of(joint, utility, _closed_forms(joint, notion, utility, limits))
     return Found(best, robust_bound(joint, notion, utility), "closed form")
 
 
 def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
-    """Bands under one curve, or the best closed form where that keeps more."""
+    """Bands under one curve; the best closed form, or PolyOpt where it is small enough, where those keep more."""
     notion = robust(notion, "coupling")
     seconds = limits.time_limit or ROBUST_SECONDS
-    found = coupling.solve(joint, notion, time_limit=seconds, progress=limits.progress)
-    simple = _simple(joint, notion, utility, limits)
-    if utility.of(joint, simple.channel) >= utility.of(joint, found.channel):
-        return simple
-    bound = found.upper_bound if utility is MutualInformation else math.inf
-    return Found(_named(joint, found.channel), bound, found.status)
+    others = _simpler(joint, notion, utility, seconds)
+    coupled = _coupled(joint, notion, seconds, limits.progress)
+    best = _best_of(joint, utility, [found.channel for found in coupled] + others)
+    for found in coupled:
+        if best is found.channel:
+            bound = found.upper_bound if utility is MutualInformation else math.inf
+            return Found(_named(joint, best), bound, found.status)
+    return Found(best, robust_bound(joint, notion, utility), "closed form" if coupled else "stalled")
+
+
+def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | None = None) -> list[coupling.Coupled]:
+    """What bands and gluing find; nothing if a linear program fails on the way, which costs utility only."""
+    try:
+        return [coupling.solve(joint, notion, time_limit=seconds, progress=progress)]
+    except UnfinishedError:
+        return []
 
 
 def robust_bound(joint: Joint, notion: Notion, utility: Utility) -> float:
@@ -163,13 +192,35 @@ def robust_bound(joint: Joint, notion: Notion, utility: Utility) -> float:
 
 
 def _columns(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
-    """Exact pricing always ends for finitely many conditions; for robust LDP it gets a minute unless told otherwise."""
-    if isinstance(notion, RLDP) and limits.time_limit is None:
-        limits = replace(limits, time_limit=ROBUST_SECONDS)
+    """Column generation; for robust LDP with cuts, for SRLIP on many letters with a bound from fewer conditions."""
+    if isinstance(notion, RLDP) and not notion.cone(joint).complete:
+        return _exact(joint, notion, utility, limits)
     known = math.inf
     if isinstance(notion, SRLIP) and utility is MutualInformation and len(joint.letters) > DISCLOSED_LETTERS:
         known = disclosed.bound(joint, notion, time_limit=(limits.time_limit or 2 * ROBUST_SECONDS) / 2)
     return _splitting(partial(columns.solve, known_bound=known))(joint, notion, utility, limits)
+
+
+def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Found:
+    """The robust optimum, from the best of everything else on. It gets a minute unless told otherwise, and a gap that
+    cuts can reach."""
+    started, seconds = time.monotonic(), limits.time_limit or ROBUST_SECONDS
+    starts = _simpler(joint, notion, utility, seconds)
+    if joint.include_secret:
+        starts += [found.channel for found in _coupled(joint, notion, seconds / 3)]
+    found = exact.solve(
+        joint,
+        notion,
+        utility,
+        gap=max(limits.gap, ROBUST_GAP),
+        time_limit=max(seconds - (time.monotonic() - started), 1.0),
+        progress=limits.progress,
+        known_bound=robust_bound(joint, notion, utility),
+        begin_with=starts,
+    )
+    status = "gap" if found.status == "optimal" and found.gap > limits.gap else found.status
+    best = _best_of(joint, utility, [found.channel, *starts])
+    return Found(_named(joint, best) if best is found.channel else best, found.upper_bound, status)
 
 
 def _named(joint: Joint, channel: Channel) -> Channel:

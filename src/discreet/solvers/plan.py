@@ -11,7 +11,7 @@ from discreet.notions.rldp import RLDP
 from discreet.uncertainty.sets import Everything, Exactly
 from discreet.utilities import MutualInformation, Separable, Utility
 
-EXACT_ROBUST_LETTERS = 12
+EXACT_ROBUST_LETTERS = 16
 SIDE_CHANNEL_LETTERS = 20_000
 COUPLED_SECRETS = 20
 
