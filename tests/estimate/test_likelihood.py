@@ -72,6 +72,25 @@ def test_the_gap_bounds_what_is_missing_for_any_distribution(seed: int) -> None:
     assert missing >= -1e-8
 
 
+@pytest.mark.parametrize(("letters", "epsilon", "n"), [(240, 0.01, 10**5), (240, 0.01, 10**7), (50, 1e-3, 10**9)])
+def test_channels_that_say_next_to_nothing(letters: int, epsilon: float, n: int) -> None:
+    """Randomised response has its maximum in closed form: p_x = max(0, α c_x − β) with the scale that sums to one."""
+    rng = np.random.default_rng(1)
+    truth = np.exp(epsilon) / (np.exp(epsilon) + letters - 1)
+    lie = (1 - truth) / (letters - 1)
+    matrix = np.full((letters, letters), lie) + (truth - lie) * np.eye(letters)
+    counts = rng.multinomial(n, matrix @ rng.dirichlet(np.full(letters, 0.5))).astype(float)
+    fit = most_likely(matrix, counts, np.full(letters, 1 / letters)).finished()
+    ordered = np.sort(counts)[::-1]
+    for k in range(letters, 0, -1):  # the k most frequent outputs have q_y ∝ c_y, all others the least possible
+        q = ordered[:k] / ordered[:k].sum() * (1 - lie * (letters - k))
+        if q[-1] > lie:
+            break
+    expected = np.where(counts >= ordered[k - 1], (counts / ordered[:k].sum() * (1 - lie * (letters - k)) - lie), 0)
+    np.testing.assert_allclose(fit.frequencies, expected / (truth - lie), atol=1e-4)
+    assert fit.gap < 1e-5 + 1e-13 * n
+
+
 def test_an_unfinished_fit_is_refused() -> None:
     with pytest.raises(UnfinishedError, match="may still rise"):
         Fit(np.array([0.5, 0.5]), gap=0.1, history=(0.0,)).finished()

@@ -150,7 +150,7 @@ def test_smallest_epsilon() -> None:
 
 
 def test_a_smaller_epsilon_is_found_where_accuracy_is_not_monotone() -> None:
-    """Bisection from the two ends would stop at 5: in the middle the mechanism is useless, from 0.1 to 0.2 it is not."""
+    """Bisection would stop at 5: in the middle the mechanism is useless, from 0.1 to 0.2 it is not."""
     joint = Joint(np.array([TRUTH, TRUTH]) / 2)
 
     def channel_at(epsilon: float) -> Channel:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from discreet.exceptions import AlphabetError, ParameterError, TableError
+from discreet.exceptions import AlphabetError, BudgetError, ParameterError, TableError
 from discreet.protocol import Protocol
+from discreet.release.frames import NotPrivate
+from discreet.release.ledger import Ledger
 
 MAKERS: dict[str, Callable[[pa.Table], Any]] = {
     "pyarrow": lambda table: table,
@@ -47,6 +50,7 @@ def test_the_kind_that_came_in_goes_out(people: pa.Table, protocol: Protocol, ki
     assert set(table["colour×size"].to_pylist()) == {str(output) for output in protocol.outputs}
 
 
+@pytest.mark.filterwarnings("ignore:drawn from a fixed stream")
 def test_every_kind_draws_from_the_same_kernel(people: pa.Table, protocol: Protocol) -> None:
     columns = [
         as_arrow(protocol.sanitise(make(people), keep_order=True, testing=True))["colour×size"].to_pylist()
@@ -101,3 +105,47 @@ def test_unseen_and_missing_values_are_draws_from_the_population(protocol: Proto
     expected = protocol.marginal / 2.0**protocol.bits
     for output, share in zip(protocol.outputs, expected, strict=True):
         assert abs(drawn[str(output)] / n - share) < 6 * np.sqrt(share / n)
+
+
+def said(frame: Any) -> dict[str, Any]:
+    found: dict[str, Any] = (
+        frame.attrs["discreet release"]
+        if isinstance(frame, pd.DataFrame)
+        else json.loads(frame.schema.metadata[b"discreet release"])
+    )
+    return found
+
+
+@pytest.mark.parametrize("kind", ["pyarrow", "batch", "reader", "pandas"])
+def test_a_release_says_what_it_is(people: pa.Table, protocol: Protocol, kind: str) -> None:
+    statement = said(protocol.sanitise(MAKERS[kind](people), keep=["region"]))
+    assert statement["protocol"]["sha256"] == protocol.digest
+    assert (statement["records"], statement["order"]) == (len(people), "random")
+    assert statement["randomness"].startswith("AES-256-CTR")
+    with pytest.warns(NotPrivate, match="not private"):
+        tested = protocol.sanitise(MAKERS[kind](people), testing=True)
+    assert said(tested)["randomness"] == "testing: fixed key, not private"
+
+
+def test_a_ledger_counts_frames_as_it_counts_files(people: pa.Table, protocol: Protocol, tmp_path: Path) -> None:
+    book = tmp_path / "protocol.json.ledger"
+    protocol.save(tmp_path / "protocol.json")
+    first = protocol.sanitise(people, ledger=book, budget=1e6)
+    assert said(first)["independent_draws"] == 1
+    second = said(protocol.sanitise(people, ledger=book))
+    assert second["independent_draws"] == 2
+    assert second["total_epsilon"] >= protocol.epsilon
+    assert Ledger.beside(tmp_path / "protocol.json", protocol).draws() == 2
+    before = book.read_bytes()
+    with pytest.raises(BudgetError):
+        protocol.sanitise(people, ledger=book, budget=protocol.epsilon / 2)
+    assert book.read_bytes() == before
+    assert said(protocol.sanitise(people, ledger=book, data="others", budget=1e6))["independent_draws"] == 1
+    with pytest.raises(ParameterError, match="without a ledger"):
+        protocol.sanitise(people, budget=1.0)
+
+
+def test_a_table_that_cannot_be_read_is_not_counted(people: pa.Table, protocol: Protocol, tmp_path: Path) -> None:
+    with pytest.raises(AlphabetError):
+        protocol.sanitise(people.drop_columns("colour"), ledger=tmp_path / "ledger")
+    assert (tmp_path / "ledger").read_bytes() == b""

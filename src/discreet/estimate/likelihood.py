@@ -2,9 +2,13 @@
 
 The problem is concave. EM multiplies p_x by g_x = Σ_y f_y Q[y, x] / (Q p)_y and never decreases the likelihood; SQUAREM
 (Varadhan and Roland 2008) extrapolates two EM steps and keeps the result only where the likelihood did not fall.
-Where EM crawls, a projected Newton method finishes on Σ_y f_y ln (Q p)_y − Σ_x p_x, p ≥ 0, which has the same maximum.
+Where EM crawls, an interior point method finishes.
 
 The certificate: by concavity no distribution has a log-likelihood above that of p by more than n (max_x g_x − 1).
+
+Where a channel says little, as randomised response with a small epsilon, everything that matters is a small difference
+of large sums. Columns of Q add up to one, so g_x − 1 = Σ_y Q[y, x] (f_y / (Q p)_y − 1), and gains of the likelihood are
+Σ_y f_y ln(1 + (Q δ)_y / (Q p)_y): neither subtracts numbers that are nearly equal.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ EM_STEPS = 300
 NEWTON_STEPS = 100
 EXACT = 1e-13
 """The gap a record at which the search stops: the rounding errors of the sums are of this size."""
-ROUNDING = 1e-15
 MOST_NATS = 1e-3
 """The largest gap of the log-likelihood that is still called its maximum; 0.5 would be one standard error."""
 
@@ -48,12 +51,14 @@ class Fit:
 
 
 def most_likely(matrix: Floats, counts: Floats, start: Floats) -> Fit:
-    """The maximum, from a start that gives every letter some probability. Only outputs that occurred matter."""
-    n, seen = float(counts.sum()), counts > 0
-    problem = _Problem(matrix[seen], counts[seen] / n)
+    """The maximum, from a start that gives every letter some probability; the matrix's columns have one sum."""
+    n = float(counts.sum())
+    problem = _Problem(matrix / matrix.sum(axis=0).mean(), counts / n)
     p, history = _squarem(problem, start / start.sum())
     if problem.gap(p) > EXACT:
-        p = _newton(problem, p, history)
+        finished = _interior(problem, p)
+        history.append(history[-1] + problem.gain(p, finished))
+        p = finished
     return Fit(p, n * problem.gap(p), tuple(history))
 
 
@@ -64,17 +69,27 @@ class _Problem:
 
     def value(self, p: Floats) -> float:
         """The mean log-likelihood a record."""
+        seen = self.shares > 0
         with np.errstate(divide="ignore"):
-            return float(self.shares @ np.log(self.matrix @ p))
+            return float(self.shares[seen] @ np.log((self.matrix @ p)[seen]))
 
-    def gradient(self, p: Floats) -> Floats:
-        return np.asarray(self.matrix.T @ (self.shares / (self.matrix @ p)))
+    def gain(self, p: Floats, moved: Floats) -> float:
+        """value(moved) − value(p), accurate also where it is tiny."""
+        seen = self.shares > 0
+        change = (self.matrix @ (moved - p))[seen] / (self.matrix @ p)[seen]
+        with np.errstate(divide="ignore"):
+            return float(self.shares[seen] @ np.log1p(np.maximum(change, -1)))
+
+    def slope(self, p: Floats) -> Floats:
+        """g − 1"""
+        q = self.matrix @ p
+        return np.asarray(self.matrix.T @ (np.divide(self.shares, q, out=np.zeros_like(q), where=q > 0) - 1))
 
     def gap(self, p: Floats) -> float:
-        return max(0.0, float(self.gradient(p).max()) - 1)
+        return max(0.0, float(self.slope(p).max()))
 
     def step(self, p: Floats) -> Floats:
-        moved = p * self.gradient(p)
+        moved = p * np.maximum(1 + self.slope(p), 0)
         return np.asarray(moved / moved.sum())
 
 
@@ -90,56 +105,45 @@ def _squarem(problem: _Problem, p: Floats) -> tuple[Floats, list[float]]:
         leap = p + 2 * length * change + length**2 * bend
         leap = np.where(leap > 0, leap, 0.1 * second)
         leap = problem.step(leap / leap.sum())
-        plain = problem.value(second)
-        bold = problem.value(leap)
-        p, value = (leap, bold) if bold >= plain else (second, plain)
-        if value <= history[-1]:
+        moved = leap if problem.gain(second, leap) >= 0 else second
+        gain = problem.gain(p, moved)
+        if gain <= 0:
             break
-        history.append(value)
+        p = moved
+        history.append(history[-1] + gain)
         if problem.gap(p) <= EXACT:
             break
     return p, history
 
 
-def _newton(problem: _Problem, p: Floats, history: list[float]) -> Floats:
-    """Projected Newton (Bertsekas 1982): letters at zero that want to be there move along the gradient only.
+def _interior(problem: _Problem, p: Floats) -> Floats:
+    """The primal-dual interior point method for g_x − 1 + z_x = 0, p_x z_x = 0, p, z ≥ 0 (Wright 1997).
 
-    Near the maximum a gain drowns in rounding while the gap, which is of first order, still shrinks: the step with the
-    smallest gap is kept.
+    Newton's step for p_x z_x = μ, with a μ that shrinks; p and z stay positive. Near the end rounding decides, so the
+    point with the smallest gap is kept.
     """
-    best, least, idle = p, problem.gap(p), 0
+    best, least = p, problem.gap(p)
+    p = 0.99 * p + 0.01 / len(p)
+    slope = problem.slope(p)
+    z = np.maximum(-slope, 0.1 * np.abs(slope).max() + EXACT)
     for _ in range(NEWTON_STEPS):
+        centre = 0.1 * float(p @ z) / len(p)
         q = problem.matrix @ p
-        slope = problem.matrix.T @ (problem.shares / q) - 1
-        nearby = min(1e-3 / len(p), float(np.abs(p - np.maximum(p + slope, 0)).max()))
-        free = (p > nearby) | (slope >= 0)
-        rows = problem.matrix[:, free] * (np.sqrt(problem.shares) / q)[:, None]
-        curvature = rows.T @ rows
-        curvature[np.diag_indices(len(curvature))] += 1e-12 * np.trace(curvature) / len(curvature)
-        direction = slope.copy()
-        direction[free] = np.linalg.solve(curvature, slope[free])
-        p = _line_search(problem, p, direction, slope)
-        p = p / p.sum()
-        value, gap = problem.value(p), problem.gap(p)
-        risen = value > history[-1] + ROUNDING * (1 + abs(value))
-        idle = 0 if gap < least or risen else idle + 1
-        if gap < least or risen:
-            history.append(value)
+        rows = problem.matrix * (np.sqrt(problem.shares) / q)[:, None]
+        change: Floats = np.linalg.solve(rows.T @ rows + np.diag(z / p), slope + centre / p).astype(float)
+        dual = (centre - z * change) / p - z
+        p = p + _inside(p, change) * change
+        z = z + _inside(z, dual) * dual
+        slope = problem.slope(p)
+        gap = problem.gap(p / p.sum())
         if gap < least:
-            best, least = p, gap
-        if gap <= EXACT or idle > 3:
+            best, least = p / p.sum(), gap
+        if gap <= EXACT:
             break
     return best
 
 
-def _line_search(problem: _Problem, p: Floats, direction: Floats, slope: Floats) -> Floats:
-    """The first of the steps 1, 1/2, 1/4, … that raises Σ f ln(Qp) − Σ p enough, up to rounding."""
-    before, length = problem.value(p) - p.sum(), 1.0
-    moved = p
-    while length > 1e-12:
-        moved = np.maximum(p + length * direction, 0)
-        gain = problem.value(moved) - moved.sum() - before
-        if gain >= 1e-4 * float(slope @ (moved - p)) - ROUNDING * (1 + abs(before)):
-            break
-        length /= 2
-    return moved
+def _inside(values: Floats, change: Floats) -> float:
+    """The longest step up to 1 that stays positive, and a little less."""
+    shrinking = change < 0
+    return min(1.0, 0.995 * float((-values[shrinking] / change[shrinking]).min(initial=np.inf)))

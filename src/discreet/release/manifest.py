@@ -18,12 +18,12 @@ FORMAT: Final = "discreet release"
 VERSION: Final = 1
 
 
-def manifest(kernel: Kernel, account: Account, target: Target, keep_order: bool, name: str) -> dict[str, Any]:
+def statement(kernel: Kernel, keep_order: bool) -> dict[str, Any]:
+    """What every release says about itself."""
     protocol = kernel.protocol
     return {
         "format": FORMAT,
         "version": VERSION,
-        "file": {"name": Path(name).name, "bytes": target.size, "sha256": target.sha256()},
         "records": kernel.tally.records,
         "columns": {"released": kernel.column, "kept": list(kernel.keep)},
         "order": "as in the source" if keep_order else "random",
@@ -32,8 +32,15 @@ def manifest(kernel: Kernel, account: Account, target: Target, keep_order: bool,
             "notion": type(protocol.notion).__name__,
             "epsilon": protocol.epsilon,
         },
-        "independent_draws": account.draws,
-        "total_epsilon": account.epsilon,
         "randomness": "keyed BLAKE2b, repeatable" if kernel.keyed else kernel.randomness.source,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def account_of(account: Account) -> dict[str, Any]:
+    return {"independent_draws": account.draws, "total_epsilon": account.epsilon}
+
+
+def manifest(kernel: Kernel, account: Account, target: Target, keep_order: bool, name: str) -> dict[str, Any]:
+    file = {"name": Path(name).name, "bytes": target.size, "sha256": target.sha256()}
+    return {**statement(kernel, keep_order), "file": file, **account_of(account)}
