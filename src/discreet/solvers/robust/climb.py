@@ -6,6 +6,8 @@ known through cuts R·v ≤ ceiling(x), R·v ≥ floor(x), one for every conditi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,22 +28,24 @@ class Climber:
         nothing = np.zeros(0, dtype=np.intp)
         self._cuts, self._split, self._above = np.zeros((0, len(secret.p))), nothing, nothing.astype(bool)
 
-    def climb(self, band: Band, prices: Floats, starts: Floats) -> Floats:
+    def climb(self, band: Band, prices: Floats, starts: Floats, rest: Floats, late: Callable[[], bool]) -> Floats:
         """From every start the row where its climb ends, inside the band; starts that lead nowhere are left out."""
         program, found = self._program(band), []
         for start in starts:
-            row, gain = start, self._gain(start, prices)
+            row, gain = start, self._gain(start, prices, rest)
             for _ in range(CLIMBS):
-                higher = self._vertex(program, band, self.secret.slope(row[None])[0] - prices)
-                if higher is None or self._gain(higher, prices) <= gain + GAINED:
+                if late():
                     break
-                row, gain = higher, self._gain(higher, prices)
+                higher = self._vertex(program, band, self.secret.slope(row[None], rest)[0] - prices)
+                if higher is None or self._gain(higher, prices, rest) <= gain + GAINED:
+                    break
+                row, gain = higher, self._gain(higher, prices, rest)
             if row is not start:
                 found.append(row)
         return np.array(found).reshape(len(found), len(self.secret.p))
 
-    def _gain(self, row: Floats, prices: Floats) -> float:
-        return float(self.secret.worth(row[None])[0] - row @ prices)
+    def _gain(self, row: Floats, prices: Floats, rest: Floats) -> float:
+        return float(self.secret.worth(row[None], rest)[0] - row @ prices)
 
     def _program(self, band: Band) -> Program:
         p = self.secret.p

@@ -19,7 +19,7 @@ from discreet.information import utility
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
 from discreet.solvers.robust.bounds import nonrobust_bound
-from discreet.solvers.robust.curve import Curves, State, evaluate, improve, refined, splits
+from discreet.solvers.robust.curve import Curves, State, again, improve, refined, splits, start, with_kinds
 from discreet.solvers.robust.gluing import Glued, glue, together
 from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import Secret
@@ -28,7 +28,7 @@ from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
-COARSE, FINE = 20, 40
+COARSE, FINE, FINEST = 20, 40, 160
 """How many splits of the budget the curves are kept at, while searching and in the end."""
 
 SMALLEST_SHARE = 1e-6
@@ -78,19 +78,26 @@ class _Search:
         self.settled = False
 
     def states(self) -> Iterator[State]:
-        curves = Curves.first(COARSE, self.price, int(self.ball.mass.argmax()))
-        state = evaluate(self.splitters, curves, np.ones(1), rounds=8, late=self._after(0.3))
+        """One kind of output first, then further ones."""
+        late = self._after(0.66)
+        state = start(self.splitters, Curves.first(COARSE, self.price, int(self.ball.mass.argmax())), self._after(0.3))
         yield state
-        late, free = self._after(0.66), False
+        state = improve(self.splitters, state, free=False, region=0.05, steps=8, late=late)
+        yield state
+        state = with_kinds(self.splitters, state, late)
         while not (late() or self.settled):
             before = state.value
-            state = improve(self.splitters, state, free=free, region=0.03 if free else 0.05, steps=6, late=late)
-            state = evaluate(self.splitters, state.curves, state.shares, rounds=3, late=late, climb=True)
-            self.settled, free = free and state.value < before * (1 + SETTLED), True
+            state = improve(self.splitters, state, free=False, region=0.03, steps=4, late=late)
+            state = improve(self.splitters, state, free=True, region=0.03, steps=3, late=late)
+            state = again(self.splitters, state, rounds=2, late=late, climb=True)
+            self.settled = state.value < before * (1 + SETTLED)
             yield state
         late = self._after(1.0, outputs=sum(len(part.weights) for part in state.parts))
         self.splitters, state = refined(self.splitters, state, FINE, late)
-        yield improve(self.splitters, state, free=True, region=0.02, steps=6, late=late)
+        state = improve(self.splitters, state, free=True, region=0.02, steps=6, late=late)
+        yield state
+        self.splitters, state = refined(self.splitters, state, FINEST, late)
+        yield state
 
     def _after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""

@@ -21,15 +21,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import xlogy
 
 from discreet.solvers.lp import INFINITE, optimum
 from discreet.solvers.robust.shapes import Band, Secret
-from discreet.solvers.robust.splitter import Splitter, Splitting
+from discreet.solvers.robust.splitter import USED, Setting, Splitter, Splitting
 from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 SHORTEST, REACH = 1e-3, 3.0
-CANDIDATES = 60
+CANDIDATES, EARNED = 60, 1e-4
 
 
 def splits(ball: Ball, size: int) -> Floats:
@@ -53,6 +54,11 @@ class Curves:
         curve = price**-0.2 * (1 - (1 - price**-0.53) * np.cos(np.linspace(0, np.pi / 2, size)))
         return cls(price, np.stack([curve, curve])[None], (heaviest,))
 
+    def alone(self) -> Floats:
+        """Curves that leave nearly all of e^2ε to the secret that may go beyond."""
+        rest = np.cos(np.linspace(0, np.pi / 2, self.size)) ** 0.6
+        return np.stack([np.full(self.size, 1 / self.price), 1 - 0.1 * rest])
+
     @property
     def size(self) -> int:
         return int(self.phi.shape[2])
@@ -72,40 +78,98 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Curves, the share of every kind, the best splittings under them, and what they keep in nats (up to gluing)."""
+    """Curves, the share of every kind, the best splittings under them, the mean of every secret in every kind, and what
+    they keep in nats (up to gluing)."""
 
     curves: Curves
     shares: Floats
     parts: list[Splitting]
+    means: Floats
     value: float
+
+
+def start(splitters: list[Splitter], curves: Curves, late: Callable[[], bool]) -> State:
+    kinds = len(curves.phi)
+    means = np.ones((len(splitters), kinds))
+    return evaluate(splitters, curves, np.full(kinds, 1 / kinds), means, rounds=8, late=late)
 
 
 def evaluate(
     splitters: list[Splitter],
     curves: Curves,
     shares: Floats,
+    means: Floats,
     *,
     rounds: int,
     late: Callable[[], bool],
     climb: bool = False,
 ) -> State:
     """The best splittings under these curves that rounds of pricing find, and the best shares for them."""
-    bands = [curves.bands(splitter.secret.index) for splitter in splitters]
-    for splitter, own in zip(splitters, bands, strict=True):
-        splitter.search(own, shares, 0 if late() else rounds, climb)
-    shares = _shares(splitters, bands, shares)
-    parts = [z.splitting(z.priced(own, shares)) for z, own in zip(splitters, bands, strict=True)]
-    value = sum(splitter.secret.mass * part.value for splitter, part in zip(splitters, parts, strict=True))
-    return State(curves, shares, parts, float(value))
-
-
-def _shares(splitters: list[Splitter], bands: list[list[Band]], shares: Floats) -> Floats:
-    """The best shares for the most promising rows of all secrets together: one linear program."""
+    settings = _settings(splitters, curves, shares, means)
+    for splitter, setting in zip(splitters, settings, strict=True):
+        splitter.search(setting, rounds, climb, late)
+    here = _judged(splitters, curves, settings, means)
     if len(shares) == 1:
-        return shares
-    cost, blocks, kinds = [np.zeros(len(shares))], [], []
-    for splitter, own in zip(splitters, bands, strict=True):
-        now = splitter.priced(own, shares)
+        return here
+    other = _settings(splitters, curves, _shares(splitters, settings, means), means)
+    there = _judged(splitters, curves, other, means)
+    return max(here, there, key=lambda state: state.value)
+
+
+def again(
+    splitters: list[Splitter], state: State, *, rounds: int, late: Callable[[], bool], climb: bool = False
+) -> State:
+    """The same curves evaluated at the means that the last evaluation found."""
+    return evaluate(splitters, state.curves, state.shares, state.means, rounds=rounds, late=late, climb=climb)
+
+
+def with_kinds(splitters: list[Splitter], state: State, late: Callable[[], bool]) -> State:
+    """A kind of output more: the heaviest secret alone, the others nearly constant. It keeps the share it earns."""
+    curves = state.curves
+    curves = replace(
+        curves,
+        phi=np.concatenate([curves.phi, curves.alone()[None]]),
+        special=(*curves.special, curves.special[0]),
+    )
+    means = np.hstack([state.means, np.ones((len(splitters), 1))])
+    wider = evaluate(splitters, curves, np.append(state.shares, 0.0), means, rounds=3, late=late)
+    while wider.value > state.value * (1 + EARNED) and not late():
+        state, wider = wider, again(splitters, wider, rounds=1, late=late)
+    return state
+
+
+def _settings(splitters: list[Splitter], curves: Curves, shares: Floats, means: Floats) -> list[Setting]:
+    masses = np.array([splitter.secret.mass for splitter in splitters])
+    rest = masses @ means - masses[:, None] * means
+    return [Setting(curves.bands(z.secret.index), shares, own) for z, own in zip(splitters, rest, strict=True)]
+
+
+def _judged(splitters: list[Splitter], curves: Curves, settings: list[Setting], means: Floats) -> State:
+    """Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄], up to second order in what different secrets do independently."""
+    shares = settings[0].shares
+    parts = [splitter.splitting(setting) for splitter, setting in zip(splitters, settings, strict=True)]
+    masses, used = np.array([splitter.secret.mass for splitter in splitters]), shares > USED
+    means = means.copy()
+    for s, (splitter, part) in enumerate(zip(splitters, parts, strict=True)):
+        heavy = np.bincount(part.kind, part.weights * (part.rows @ splitter.secret.p), len(shares))
+        means[s, used] = heavy[used] / shares[used]
+    total = masses @ means
+    value = -float(shares @ xlogy(total, total))
+    for splitter, part, own in zip(splitters, parts, means, strict=True):
+        mass, rows = splitter.secret.mass, part.rows
+        rest = (total - mass * own)[part.kind]
+        about_secret = splitter.secret.worth(rows, rest) + xlogy(total, total)[part.kind] / mass
+        value += mass * float(part.weights @ about_secret)
+    return State(curves, shares, parts, means, value)
+
+
+def _shares(splitters: list[Splitter], settings: list[Setting], means: Floats) -> Floats:
+    """The best shares for the most promising rows of all secrets together: one linear program."""
+    shares = settings[0].shares
+    total = np.array([splitter.secret.mass for splitter in splitters]) @ means
+    cost, blocks, kinds = [(len(splitters) - 1) * xlogy(total, total)], [], []
+    for splitter, setting in zip(splitters, settings, strict=True):
+        now = splitter.priced(setting)
         best = np.argsort(-now.gains)[: CANDIDATES + len(splitter.secret.p)]
         cost.append(splitter.secret.mass * now.worth[best])
         blocks.append(sparse.csr_array(np.vstack([now.rows[best].T, np.eye(len(shares))[:, splitter.kinds[best]]])))
@@ -115,7 +179,7 @@ def _shares(splitters: list[Splitter], bands: list[list[Band]], shares: Floats) 
     right = sparse.vstack([right, sparse.csr_array((1, right.shape[1]))])
     totals = np.append(np.concatenate([(part.sum(axis=1) == 0).astype(float) for part in kinds]), 1.0)
     matrix = sparse.csr_array(sparse.hstack([left, right]))
-    costs = np.concatenate(cost)
+    costs = np.concatenate(cost).astype(float)
     solution = optimum(costs, np.zeros(len(costs)), np.full(len(costs), INFINITE), matrix, totals, totals)
     if solution is None:
         return shares
@@ -132,7 +196,7 @@ def refined(
         old = splitter.secret
         fresh.append(Splitter(Secret(old.ball, old.index, splits(old.ball, size))))
         fresh[-1].offer(fresh[-1].secret.shapes(part.rows), part.level, part.kind)
-    return fresh, evaluate(fresh, state.curves.refined(size), state.shares, rounds=4, late=late)
+    return fresh, evaluate(fresh, state.curves.refined(size), state.shares, state.means, rounds=4, late=late)
 
 
 def improve(
@@ -149,7 +213,7 @@ def improve(
         phi, rows = moved
         for splitter, old, new in zip(splitters, state.parts, rows, strict=True):
             splitter.offer(splitter.secret.shapes(new) if free else old.shapes, new @ splitter.secret.p, old.kind)
-        there = evaluate(splitters, replace(state.curves, phi=phi), state.shares, rounds=2, late=late)
+        there = evaluate(splitters, replace(state.curves, phi=phi), state.shares, state.means, rounds=2, late=late)
         better = there.value > state.value
         region = region * 1.3 if better else region / 3
         state = there if better else state

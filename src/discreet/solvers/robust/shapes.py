@@ -26,7 +26,7 @@ from discreet.uncertainty.support import largest, smallest
 
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.intp] | NDArray[np.bool_]
-CANDIDATES, KNOTS = 3, 60
+CANDIDATES, KNOTS, FLAT = 3, 60, 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +104,9 @@ class Secret:
         return self.ball.reach(self.grid, same), self.ball.reach(self.ball.budget - self.grid, same)
 
     def shapes(self, rows: Floats) -> Shapes:
-        """Rows as shapes: their means taken off."""
+        """Rows as shapes: their means taken off. What is left of a constant row is rounding, not a shape."""
         w = rows - (rows @ self.p)[:, None]
+        w[np.ptp(w, axis=1) <= FLAT] = 0.0
         upward, downward = self.radii
         rise = largest(w[:, None, :], self.p, upward, self.ball.order).value
         fall = -smallest(w[:, None, :], self.p, downward, self.ball.order).value
@@ -118,24 +119,25 @@ class Secret:
         highest = largest(w, self.p, upward, self.ball.order).attained_at
         return highest, smallest(w, self.p, downward, self.ball.order).attained_at
 
-    def worth(self, rows: Floats) -> Floats:
+    def worth(self, rows: Floats, rest: Floats) -> Floats:
         """Σ_u p_u v_u ln v_u − t̄ ln t̄ / P̂_s: what a row tells about u, and about s if the others do not follow.
 
         A mechanism keeps Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄] with t̄ = Σ_s P̂_s t_s. Where the means of different
-        secrets vary independently around one, the last term is about the sum over s of the same with
-        t̄ = 1 + P̂_s (t_s − 1).
+        secrets vary independently, the last term varies about as much as the sum over s of the same with
+        t̄ = P̂_s t_s + `rest`, the others at their averages.
         """
-        return np.asarray(xlogy(rows, rows) @ self.p - self._forgone(rows @ self.p))
+        return np.asarray(xlogy(rows, rows) @ self.p - self.forgone(rows @ self.p, rest))
 
-    def _forgone(self, mean: Floats) -> Floats:
-        all_secrets = 1 + self.mass * (mean - 1)
-        return np.asarray(xlogy(all_secrets, all_secrets) / self.mass)
+    def forgone(self, mean: Floats, rest: Floats) -> Floats:
+        """t̄ ln t̄ / P̂_s"""
+        total = self.mass * mean + rest
+        return np.asarray(xlogy(total, total) / self.mass)
 
-    def slope(self, rows: Floats) -> Floats:
+    def slope(self, rows: Floats, rest: Floats) -> Floats:
         """The gradient of `worth`."""
         logs = np.log(np.maximum(rows, 1e-9))
-        all_secrets = np.log(np.maximum(1 + self.mass * (rows @ self.p - 1), 1e-9))
-        return np.asarray(self.p * (logs - all_secrets[:, None]))
+        total = np.log(np.maximum(self.mass * (rows @ self.p) + rest, 1e-9))
+        return np.asarray(self.p * (logs - total[:, None]))
 
     @cached_property
     def _buckets(self) -> tuple[Floats, Floats, Floats]:
@@ -148,7 +150,9 @@ class Secret:
         between = interp1d(knots, np.stack([rise, fall]), axis=1)(mass)
         return mass, *np.maximum(between, 0.0)
 
-    def best_sets(self, prices: Floats, constant: float, levels: Floats, band: Band) -> tuple[Floats, Floats]:
+    def best_sets(
+        self, prices: Floats, constant: float, levels: Floats, band: Band, rest: Floats
+    ) -> tuple[Floats, Floats]:
         """Indicators of sets T, and means t, whose two-level rows promise to gain most at these prices of the letters.
 
         A row gains worth − t α(all) − d (α(T) − m α(all)) − constant, so for every mass m the set with the smallest
@@ -163,7 +167,7 @@ class Secret:
             t = np.full(len(possible), level)
             d = largest_strength(t, band, rise, fall, mass)
             high, low = level + d * (1 - mass), np.maximum(level - d * mass, 0.0)
-            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self._forgone(level)
+            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self.forgone(level, rest)
             gain = worth - t * total - d * (cheapest.price[possible] - mass * total) - constant
             gain[d < 0] = -np.inf
             for i in np.argsort(-gain)[:CANDIDATES]:

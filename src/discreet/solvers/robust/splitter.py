@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,16 +20,23 @@ MEANS = np.array([0.0, 0.06, 0.12, 0.22, 0.36, 0.53, 0.72, 0.92])
 
 
 @dataclass(frozen=True, eq=False)
+class Setting:
+    """For every kind of output the band of one secret, the share of the draw, and P̂·t of the other secrets."""
+
+    bands: list[Band]
+    shares: Floats
+    rest: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Splitting:
-    """Rows t + d·w with their kinds and weights, what they are worth together, and the gain q (∇worth − α) of moving
-    entries."""
+    """Rows t + d·w with their kinds and weights, and the gain q (∇worth − α) of moving their entries."""
 
     shapes: Shapes
     level: Floats
     strength: Floats
     kind: Indices
     weights: Floats
-    value: float
     pull: Floats
 
     @property
@@ -65,45 +73,49 @@ class Splitter:
         self._kind = np.zeros(len(self._level), dtype=np.intp)
         self._climber = Climber(secret)
 
-    def search(self, bands: list[Band], shares: Floats, rounds: int, climb: bool) -> None:
+    def search(self, setting: Setting, rounds: int, climb: bool, late: Callable[[], bool]) -> None:
         """Rounds of pricing: rows of two levels, or of any shape if they may climb."""
-        for kind, band in enumerate(bands):
+        for kind, band in enumerate(setting.bands):
             self._offer_constants(np.append(_means(band), 1.0), kind)
         for _ in range(rounds):
-            now = self.priced(bands, shares)
+            if late():
+                break
+            now = self.priced(setting)
             fresh = False
-            for kind, band in enumerate(bands):
-                sets, found = self.secret.best_sets(now.prices, float(now.per_kind[kind]), _means(band), band)
+            for kind, (band, rest) in enumerate(zip(setting.bands, setting.rest, strict=True)):
+                sets, found = self.secret.best_sets(now.prices, float(now.per_kind[kind]), _means(band), band, rest)
                 fresh |= self.offer(self.secret.shapes(sets), found, kind)
-                if climb:
+                if climb and setting.shares[kind] > 0:
                     own = np.flatnonzero(self._kind[: len(now.gains)] == kind)
                     starts = now.rows[own[np.argsort(-now.gains[own])[:STARTS]]]
-                    higher = self._climber.climb(band, now.prices, starts)
+                    higher = self._climber.climb(band, now.prices, starts, rest, late)
                     fresh |= self.offer(self.secret.shapes(higher), higher @ self.secret.p, kind)
             if not fresh:
                 break
             self._trim(now.gains)
 
-    def priced(self, bands: list[Band], shares: Floats) -> Priced:
+    def priced(self, setting: Setting) -> Priced:
         """The best weights of all rows that fit into the bands; the others are forgotten."""
-        strength = np.empty(len(self._level))
-        for kind, band in enumerate(bands):
+        strength = np.full(len(self._level), -1.0)
+        for kind, band in enumerate(setting.bands):
             own = np.flatnonzero(self._kind == kind)
             strength[own] = self._shapes.take(own).strength(self._level[own], band)
         self._keep(strength >= 0)
         strength = strength[strength >= 0]
         rows = _rows(self._shapes, self._level, strength)
-        worth = self.secret.worth(rows)
-        marks = np.eye(len(shares))[self._kind]
-        weights, prices, per_kind = _weigh(rows, marks, worth, shares)
+        worth = self.secret.worth(rows, setting.rest[self._kind])
+        marks = np.eye(len(setting.shares))[self._kind]
+        weights, prices, per_kind = _weigh(rows, marks, worth, setting.shares)
         return Priced(rows, strength, worth, weights, prices, worth - rows @ prices - marks @ per_kind, per_kind)
 
-    def splitting(self, now: Priced) -> Splitting:
+    def splitting(self, setting: Setting) -> Splitting:
+        now = self.priced(setting)
         used = np.flatnonzero(now.weights > USED)
-        pull = now.weights[used, None] * (self.secret.slope(now.rows[used]) - now.prices)
+        pull = now.weights[used, None] * (
+            self.secret.slope(now.rows[used], setting.rest[self._kind[used]]) - now.prices
+        )
         shapes, level, kind = self._shapes.take(used), self._level[used], self._kind[used]
-        value = float(now.weights @ now.worth)
-        return Splitting(shapes, level, now.strength[used], kind, now.weights[used], value, pull)
+        return Splitting(shapes, level, now.strength[used], kind, now.weights[used], pull)
 
     @property
     def kinds(self) -> Indices:
