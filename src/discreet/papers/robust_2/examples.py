@@ -17,8 +17,9 @@ from discreet.notions.cone import Cone
 from discreet.notions.polytope import polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.papers.model import Effort, Measured, Outcome
-from discreet.papers.optimum import optimum, optimum_in
+from discreet.papers.optimum import optimum_in
 from discreet.papers.robust_2.methods import METHODS, Setting
+from discreet.solvers.robust import exact
 from discreet.solvers.vertices import vertices
 from discreet.uncertainty import ChiSquare
 from discreet.uncertainty.statistics import l1_radius, lower_bounds, upper_bounds
@@ -62,7 +63,7 @@ def third(_: Effort) -> Outcome:
     values = _entries("PolyOpt", matrix) | _utilities("PolyOpt", Channel(matrix)) | listed(cone.rows, best.matrix)
     values |= {
         "I_P̂ without s = s'": Measured(freer.value),
-        "I_P̂ exact": Measured(optimum(ESTIMATE, at.notion, gap=1e-5).value),
+        "I_P̂ exact": Measured(exact.solve(ESTIMATE, at.notion, gap=1e-4).value),
         "I_P̂ NR": Measured(METHODS["NR"](at, 0.0)),
         "outputs": Measured(float(len(matrix))),
     }

@@ -20,10 +20,9 @@ from discreet.notions.polytope import polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.papers.formulas import cr_information, distance_bound, ir_information, radius_bounds
 from discreet.papers.model import Effort, Role, Series, mean_curve, scaled
-from discreet.papers.optimum import Optimum, optimum, optimum_in
+from discreet.papers.optimum import Optimum, optimum_in
 from discreet.solvers import nonrobust
-from discreet.solvers.robust import coupling
-from discreet.solvers.robust.private import at_level
+from discreet.solvers.robust import coupling, exact
 from discreet.uncertainty import ChiSquare, Exactly
 
 Floats = NDArray[np.float64]
@@ -108,13 +107,11 @@ def _coupling(at: Setting, seconds: float) -> float:
 
 
 def _exact(at: Setting, seconds: float) -> float:
-    """The robust optimum for F itself: the best of all robust searches, if a bound shows that little is missing."""
-    found = optimum(at.joint, at.notion, gap=1e-3, time_limit=seconds)
-    widths = found.matrix @ at.joint.prior
-    finished = at_level(at.joint, at.notion, widths, found.matrix / widths[:, None], grow=False)
-    best = max(utility(at.joint, finished), _freer_polyopt(at, seconds), _coupling(at, seconds))
-    bound = min(found.upper_bound, _nr(at, seconds))
-    return best if bound - best <= PROVEN * at.joint.entropy else math.nan
+    """The robust optimum for F itself, if a bound shows that little is missing."""
+    start, known = coupled(at, seconds), _nr(at, seconds)
+    found = exact.solve(at.joint, at.notion, time_limit=seconds, known_bound=known, begin_with=(start,))
+    best = max(found.value, _freer_polyopt(at, seconds))
+    return best if min(found.upper_bound, known) - best <= PROVEN * at.joint.entropy else math.nan
 
 
 METHODS: Mapping[str, Callable[[Setting, float], float]] = {
@@ -159,7 +156,7 @@ def plan(effort: Effort, draws: int, *, small: bool, closed: Sequence[str], seco
     counts["NR"] = draws if small else effort.draws(10, 2)
     counts["coupling"] = effort.draws(10, 2) if small else effort.draws(2, 1)
     if small:
-        counts |= {"PolyOpt": draws, "PolyOpt, s ≠ s'": effort.draws(20, 3), "exact": 1}
+        counts |= {"PolyOpt": draws, "PolyOpt, s ≠ s'": effort.draws(20, 3), "exact": effort.draws(3, 1)}
     return Plan(counts, effort.seconds(seconds))
 
 
