@@ -20,7 +20,7 @@ import numpy as np
 from discreet.estimate.sample import Floats
 from discreet.exceptions import UnfinishedError
 
-EM_STEPS = 300
+EM_STEPS = 60
 NEWTON_STEPS = 100
 EXACT = 1e-13
 """The gap a record at which the search stops: the rounding errors of the sums are of this size."""
