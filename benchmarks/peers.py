@@ -25,8 +25,9 @@ import numpy as np
 
 HERE = Path(__file__).parent
 EPSILON = 0.5
-GROWING_A = [(3, a) for a in (4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64)]
-GROWING_C = [(c, 10) for c in (2, 3, 4, 5, 6, 8, 10, 12, 16)]
+GROWING_A = [(3, a) for a in (4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192)]
+GROWING_BOTH = [(n, n) for n in (4, 6, 8, 10, 12, 14, 16, 20, 24)]
+GROWING_C = [(c, 12) for c in (2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32)]
 SAMPLING = [("grr", 2), ("grr", 16), ("grr", 128), ("oue", 16)]
 SOLVERS = ("discreet", "cdd", "ppl")
 SAMPLERS = ("discreet", "pure-ldp", "multi-freq-ldpy", "opendp")
@@ -90,7 +91,7 @@ def optima(bench: Bench, changing: str, sizes: Sequence[tuple[int, int]]) -> lis
         answers = {peer: bench.unless_given_up(changing, job | {"peer": peer}) for peer in SOLVERS}
         for peer, answer in answers.items():
             if answer.get("seconds", 0) > FLOOR:
-                seconds[peer].append((a if changing == "a" else c, answer["seconds"]))
+                seconds[peer].append((c if changing == "c" else a, answer["seconds"]))
         cells = [_cell(answers[peer]) for peer in SOLVERS]
         ratios = [_ratio(answers[peer], answers["discreet"]) for peer in SOLVERS[1:]]
         values = [answer["value"] for answer in answers.values() if "value" in answer]
@@ -100,7 +101,8 @@ def optima(bench: Bench, changing: str, sizes: Sequence[tuple[int, int]]) -> lis
         if all("failed" in answer for answer in answers.values()):
             break
     grown = ", ".join(f"{peer} {growth(points)}" for peer, points in seconds.items())
-    return [*lines, "", f"Time for one more {'letter' if changing == 'a' else 'secret'}: {grown}."]
+    step = {"a": "letter", "c": "secret", "both": "letter and secret"}[changing]
+    return [*lines, "", f"Time for one more {step}: {grown}."]
 
 
 def growth(points: Sequence[tuple[int, float]]) -> str:
@@ -168,6 +170,8 @@ def page(bench: Bench) -> str:
         *optima(bench, "a", GROWING_A),
         "",
         *optima(bench, "c", GROWING_C),
+        "",
+        *optima(bench, "both", GROWING_BOTH),
         "",
         "## Randomising records, ε = 1",
         "",

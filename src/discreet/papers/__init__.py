@@ -11,9 +11,9 @@ __all__ = ["ITEMS", "PAPERS", "Effort", "Item", "Outcome", "find", "write"]
 
 PAPERS = {
     "funnel-1": "The Privacy Funnel from the Viewpoint of Local Differential Privacy (ICDS 2020)",
-    "funnel-2": "Data Sanitisation Protocols for the Privacy Funnel with Differential Privacy Guarantees (journal 2020)",
+    "funnel-2": "Data Sanitisation Protocols for the Privacy Funnel with Differential Privacy Guarantees (journal)",
     "robust-1": "Robust Local Differential Privacy (ISIT 2021)",
-    "robust-2": "Mechanisms for Robust Local Differential Privacy (journal Entropy 2024)",
+    "robust-2": "Mechanisms for Robust Local Differential Privacy (Entropy 2024, journal)",
 }
 ITEMS: tuple[Item, ...] = (*funnel_1.ITEMS, *funnel_2.ITEMS, *robust_1.ITEMS, *robust_2.ITEMS)
 
