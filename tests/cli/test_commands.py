@@ -41,6 +41,12 @@ def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert len(found["curves"]["best found"]) == 5
     values = [point["value"] for point in found["curves"]["best found"]]
     assert values == sorted(values)
+    assert found["other_form"]["sees_secret"]
+    assert found["other_form"]["utility"] >= found["utility"] - 1e-4
+    assert run([*command, "--sees-secret"]) == 0
+    owner = json.loads(capsys.readouterr().out)
+    assert owner["utility"] == pytest.approx(found["other_form"]["utility"], abs=1e-3)
+    assert owner["other_form"]["utility"] == pytest.approx(found["utility"], abs=1e-3)
 
 
 def test_bits_are_nats_over_ln_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.design import Design
 
 DEFAULT_EPSILON: Final = 1.0
+OTHER_GAP, OTHER_SECONDS = 1e-4, 10.0
 
 
 def design(
@@ -86,6 +87,11 @@ def design(
         file.write(protocol_bytes(protocol))
         file.publish()
     curves: Curves = {}
+    other = None
+    if curve and not include_secret and notion is not Notions.rldp:
+        with working("The other form") as tell:
+            asked = notion_of(notion, found.protocol.notion.epsilon, confidence)
+            other = _designed(joint, asked, "auto", not sees_secret, max(gap, OTHER_GAP), OTHER_SECONDS, tell, unit)
     if curve:
         with working("Trade-off") as tell:
             done = iter(range(1, len(MULTIPLES) + 1))
@@ -94,9 +100,10 @@ def design(
             )
     if json:
         planned = {} if plan is None else {"plan": summary_of_plan(protocol, plan, reached)}
-        as_json({**summary(found, protocol, str(out), curves), **planned})
+        forms = {} if other is None else {"other_form": {"sees_secret": not sees_secret, "utility": other.utility}}
+        as_json({**summary(found, protocol, str(out), curves), **planned, **forms})
         return
-    show_design(found, protocol, unit)
+    show_design(found, protocol, unit, other)
     if curves:
         stdout.print(drawn(curves, protocol.joint, protocol.notion.epsilon), markup=False)
         stdout.print()
@@ -124,8 +131,8 @@ def _designed(
 ) -> Design:
     from discreet.design import design as search
 
-    def progress(seconds: float, value: float, bound: float) -> None:
-        tell(f"{seconds:.0f} s, kept {unit(value)}, at most {unit(bound)}")
+    def progress(value: float, bound: float, seconds: float) -> None:
+        tell(f"{seconds:.0f} s, kept {unit(value)}, at most {unit(bound)}, gap {unit(bound - value)}")
 
     return search(
         joint, notion, method=method, sees_secret=sees_secret, gap=gap, time_limit=time_limit, progress=progress
@@ -146,14 +153,21 @@ def _show_joint(joint: Joint, public: str | None) -> None:
     )
 
 
-def show_design(found: Any, protocol: Any, unit: Unit) -> None:
+def show_design(found: Any, protocol: Any, unit: Unit, other: Design | None = None) -> None:
+    """What was found; beside it what the same guarantee keeps in the other form, with or without reading the secret."""
     joint = protocol.joint
+    forms = {}
+    if other is not None:
+        alone = "if it read the released columns only" if joint.sees_secret else "if it read the secret too"
+        hint = "" if joint.sees_secret else " (--sees-secret, for a data owner)"
+        forms = {alone: f"{unit(other.utility)}, {kept(other.protocol.joint, other.utility):.1%}{hint}"}
     facts(
         "The mechanism",
         {
             "value kept": f"{unit(found.utility)}, {kept(joint, found.utility):.1%} of what the data tell",
             "at most possible": f"{unit(found.upper_bound)}, {kept(joint, found.upper_bound):.1%}"
             + (" (proven)" if found.gap <= 1e-6 else f"; gap {unit(found.gap, 6)}"),
+            **forms,
             "told about the secret": f"{unit(protocol.leakage)} on average",
             "outputs": str(len(protocol.outputs)),
             "found by": f"{found.method}, {found.status}, {found.seconds:.1f} s",

@@ -72,9 +72,29 @@ class Master:
         self.exact_prices = solution.prices * self._mass
         used = np.flatnonzero(solution.point > USED)
         rows, weights = self._rows[used], _sharpened(self._rows[used], solution.point[used])
-        if np.abs(weights @ rows - 1).max() <= SPLITS:
-            self._last = rows, weights, float(weights @ self._values[used])
+        if np.abs(weights @ rows - 1).max() > SPLITS:
+            rows, weights = self._completed(rows, weights)
+        value = float(weights @ self._problem.values(rows)) if len(rows) else -np.inf
+        if value >= self._last[2]:
+            self._last = rows, weights, value
         return self._last
+
+    def _completed(self, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """A split from weights that miss Σ_y q_y v_y = 1 by r: a share 1 − τ of them, and the row that is left.
+
+        That row is constant but for (1 − τ) r / τ. All conditions that the constant row meets strictly hold for it once
+        τ is large enough. No rows if it takes half of everything.
+        """
+        together = np.maximum(weights, 0.0) @ rows
+        share = 10 * max(float(np.abs(together - 1).max()), SPLITS)
+        while share < 0.5:
+            left = 1 - (1 - share) * together
+            weight = float(left @ self._problem.prior)
+            if left.min() >= 0 and self._problem.cone.excess(left) <= 0:
+                all_rows = np.vstack([rows, left / weight])
+                return all_rows, np.append((1 - share) * np.maximum(weights, 0.0), weight)
+            share *= 2
+        return rows[:0], weights[:0]
 
 
 def _sharpened(rows: Floats, weights: Floats) -> Floats:
