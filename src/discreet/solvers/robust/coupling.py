@@ -33,7 +33,7 @@ COARSE, FINE, FINEST = 20, 40, 160
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR = 2.5e-5
+SECONDS_A_PAIR = 2e-5
 BOUND_SECONDS = 10.0
 
 
@@ -101,7 +101,8 @@ class _Search:
 
     def _after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""
-        proof = SECONDS_A_PAIR * outputs * len(self.ball.mass) ** 2
+        c, k = self.ball.estimate.shape
+        proof = SECONDS_A_PAIR * outputs * c * (c + k)
         end = self._started + share * self._limit - proof
         return lambda: time.monotonic() > end
 
@@ -116,7 +117,7 @@ def _glued(ball: Ball, splitters: list[Splitter], state: State) -> Glued:
         for splitter, part in zip(splitters, state.parts, strict=True):
             secret, own = splitter.secret, part.kind == kind
             full = np.repeat((part.rows[own] @ secret.p)[:, None], k, axis=1)
-            full[:, secret.letters] = part.rows[own]
+            full[:, secret.letters] = part.rows[own][:, secret.group]
             weights[secret.index], rows[secret.index] = part.weights[own], full
         glued.append(glue(ball.mass, weights, rows))
     return together(state.shares[state.shares > SMALLEST_SHARE], glued)

@@ -26,7 +26,7 @@ from discreet.uncertainty.support import largest, smallest
 
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.intp] | NDArray[np.bool_]
-CANDIDATES, KNOTS, FLAT = 3, 60, 1e-7
+CANDIDATES, KNOTS, FLAT, GROUPS = 3, 60, 1e-7, 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +76,12 @@ def _quotient(room: Floats, need: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """One secret that was seen: its mass P̂_s, its conditional p over the letters seen with it, and its ball.
+    """One secret that was seen: its mass P̂_s, its conditional p over groups of the letters seen with it, and its ball.
 
     Letters never seen with it get the mean of the row: they then change neither its largest nor its smallest mean.
+    Up to GROUPS letters are groups of their own; more are put together, into groups of about the same mass. Rows that
+    are constant on groups are rows of the ball of the grouped distribution: moving mass inside a group costs and
+    changes nothing. And what a two-level row is worth depends on the mass of its set alone, so that little is lost.
     """
 
     ball: Ball
@@ -94,8 +97,18 @@ class Secret:
         return np.flatnonzero(self.ball.conditional[self.index] > 0)
 
     @cached_property
+    def group(self) -> NDArray[np.intp]:
+        """The group of every letter: the heaviest letters first, each into the group that is lightest so far."""
+        masses = self.ball.conditional[self.index, self.letters]
+        group, filled = np.arange(len(masses)), np.zeros(min(GROUPS, len(masses)))
+        for letter in np.argsort(-masses, kind="stable") if len(masses) > GROUPS else ():
+            group[letter] = filled.argmin()
+            filled[group[letter]] += masses[letter]
+        return np.asarray(group)
+
+    @cached_property
     def p(self) -> Floats:
-        return np.asarray(self.ball.conditional[self.index, self.letters])
+        return np.asarray(np.bincount(self.group, self.ball.conditional[self.index, self.letters]), dtype=float)
 
     @cached_property
     def radii(self) -> tuple[Floats, Floats]:

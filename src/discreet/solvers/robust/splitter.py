@@ -67,7 +67,7 @@ class Splitter:
 
     def __init__(self, secret: Secret) -> None:
         self.secret = secret
-        k = len(secret.letters)
+        k = len(secret.p)
         self._shapes = secret.shapes(np.vstack([np.zeros((1, k)), np.eye(k)[: k if k > 1 else 0]]))
         self._level = np.ones(len(self._shapes.w))
         self._kind = np.zeros(len(self._level), dtype=np.intp)
