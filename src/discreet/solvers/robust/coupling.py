@@ -33,7 +33,7 @@ COARSE, FINE, FINEST = 20, 40, 160
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR = 2e-5
+SECONDS_A_PAIR = 3e-5
 BOUND_SECONDS = 10.0
 
 
@@ -47,8 +47,18 @@ class Coupled:
     status: str
 
 
-def solve(joint: Joint, notion: RLDP, *, time_limit: float | None = None, progress: Progress | None = None) -> Coupled:
-    """The best robust mechanism that bands and gluing find, for a joint with `include_secret`."""
+def solve(
+    joint: Joint,
+    notion: RLDP,
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    kinds: bool = True,
+) -> Coupled:
+    """The best robust mechanism that bands and gluing find, for a joint with `include_secret`.
+
+    With only one kind of output any row of one secret may meet any row of another.
+    """
     ball = notion.uncertainty.ball(joint)
     if not joint.include_secret or ball.radius in (0.0, np.inf):
         raise ParameterError(
@@ -59,7 +69,7 @@ def solve(joint: Joint, notion: RLDP, *, time_limit: float | None = None, progre
     started = time.monotonic()
     limit = np.inf if time_limit is None else time_limit
     bound = nonrobust_bound(joint, notion, min(BOUND_SECONDS, limit / 10))
-    search = _Search(ball, float(np.exp(notion.epsilon)), started, limit)
+    search = _Search(ball, float(np.exp(notion.epsilon)), started, limit, kinds)
     for state in search.states():
         if progress is not None:
             progress(state.value, bound, time.monotonic() - started)
@@ -72,8 +82,8 @@ class _Search:
     """Better and better states. Of the time that is given, the last third is for the finer grid, and some of that for
     the proof."""
 
-    def __init__(self, ball: Ball, price: float, started: float, limit: float) -> None:
-        self.ball, self.price, self._started, self._limit = ball, price, started, limit
+    def __init__(self, ball: Ball, price: float, started: float, limit: float, kinds: bool) -> None:
+        self.ball, self.price, self._started, self._limit, self._kinds = ball, price, started, limit, kinds
         self.splitters = [Splitter(Secret(ball, int(s), splits(ball, COARSE))) for s in np.flatnonzero(ball.mass > 0)]
         self.settled = False
 
@@ -84,7 +94,8 @@ class _Search:
         yield state
         state = improve(self.splitters, state, free=False, region=0.05, steps=8, late=late)
         yield state
-        state = with_kinds(self.splitters, state, late)
+        if self._kinds:
+            state = with_kinds(self.splitters, state, late)
         while not (late() or self.settled):
             before = state.value
             state = improve(self.splitters, state, free=False, region=0.03, steps=4, late=late)

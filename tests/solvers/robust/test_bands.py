@@ -1,0 +1,116 @@
+"""Secrets under bands: groups of letters, climbs, kinds of outputs, and what a state says it keeps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.information import utility
+from discreet.solvers.robust import coupling
+from discreet.solvers.robust.climb import Climber
+from discreet.solvers.robust.curve import Curves, again, splits, start, with_kinds
+from discreet.solvers.robust.private import at_level
+from discreet.solvers.robust.shapes import GROUPS, Secret
+from discreet.solvers.robust.splitter import Setting, Splitter
+from discreet.uncertainty.support import largest
+
+NOTION = dc.RLDP(1.5, dc.ChiSquare(0.9))
+PRICE = float(np.exp(1.5))
+
+
+def drawn(c, k, seed=0, n=32_561, heavy=1.0):
+    rng = np.random.default_rng(seed)
+    cells = rng.dirichlet(np.full(c * k, 0.5)).reshape(c, k)
+    cells[0] *= heavy
+    return dc.Joint.from_counts(rng.multinomial(n, (cells / cells.sum()).ravel()).reshape(c, k), include_secret=True)
+
+
+def never():
+    return False
+
+
+def secrets(joint, size=20):
+    ball = NOTION.uncertainty.ball(joint)
+    return ball, [Secret(ball, s, splits(ball, size)) for s in range(len(ball.mass))]
+
+
+def test_a_row_that_is_constant_on_groups_moves_as_far_as_under_the_grouped_distribution():
+    _, (secret, *_) = secrets(drawn(3, 2 * GROUPS))
+    assert len(secret.p) == GROUPS
+    assert secret.p.max() - secret.p.min() <= secret.ball.conditional[0].max()
+    row = np.random.default_rng(1).uniform(0.1, 3, GROUPS)
+    grouped = largest(row, secret.p, 0.3, 2.0).value
+    spread = largest(row[secret.group], secret.ball.conditional[0, secret.letters], 0.3, 2.0).value
+    assert grouped == pytest.approx(float(spread), rel=1e-9)
+    ungrouped = secrets(drawn(3, GROUPS))[1][0]
+    assert np.array_equal(ungrouped.p, ungrouped.ball.conditional[0, ungrouped.letters])
+
+
+def test_what_is_left_of_a_constant_row_is_not_a_shape():
+    _, (secret, *_) = secrets(drawn(3, 4))
+    noisy = np.full((1, len(secret.p)), 0.7) + 1e-16 * np.arange(len(secret.p))
+    assert not secret.shapes(noisy).w.any()
+    assert secret.shapes(noisy + 1e-3 * np.eye(len(secret.p))[:1]).w.any()
+
+
+def test_slope_is_the_gradient_of_worth():
+    _, (secret, *_) = secrets(drawn(4, 5))
+    row, step = np.random.default_rng(2).uniform(0.2, 2, (1, len(secret.p))), 1e-6
+    rest = np.array([0.8])
+    moved = row + step * np.eye(len(secret.p))
+    slope = (secret.worth(moved, np.full(len(moved), 0.8)) - secret.worth(row, rest)) / step
+    assert slope == pytest.approx(secret.slope(row, rest)[0], abs=1e-4)
+
+
+def test_a_climb_ends_inside_the_band_and_no_lower_than_it_began():
+    _, (secret, *_) = secrets(drawn(4, 6))
+    (band,) = Curves.first(20, PRICE, heaviest=0).bands(1)
+    prices, rest = np.random.default_rng(3).normal(0, 0.3, len(secret.p)) * secret.p, 1 - secret.mass
+    begin = np.vstack([np.ones(len(secret.p)), 1 + 0.1 * np.random.default_rng(4).uniform(-1, 1, len(secret.p))])
+    found = Climber(secret).climb(band, prices, begin, rest, never)
+    assert len(found)
+    shapes = secret.shapes(found)
+    assert (shapes.strength(found @ secret.p, band) >= 1 - 1e-6).all()
+    gains = secret.worth(found, rest) - found @ prices
+    assert gains.max() > (secret.worth(begin, rest) - begin @ prices).max()
+
+
+def test_every_splitting_adds_up_letter_by_letter_and_kind_by_kind():
+    _, (secret, *_) = secrets(drawn(4, 5))
+    splitter, curves = Splitter(secret), Curves.first(20, PRICE, heaviest=0)
+    curves = replace(curves, phi=np.concatenate([curves.phi, curves.alone()[None]]), special=(0, 0))
+    setting = Setting(curves.bands(0), np.array([0.7, 0.3]), np.full(2, 1 - secret.mass))
+    splitter.search(setting, 3, True, never)
+    part = splitter.splitting(setting)
+    assert part.weights @ part.rows == pytest.approx(np.ones(len(secret.p)), abs=1e-7)
+    assert np.bincount(part.kind, part.weights) == pytest.approx(setting.shares, abs=1e-7)
+
+
+def test_a_heavy_secret_earns_a_kind_of_its_own_and_the_value_said_is_kept():
+    joint = drawn(12, 3, n=3_000, heavy=60.0)
+    ball, every = secrets(joint, 60)
+    splitters = [Splitter(secret) for secret in every]
+    one = start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never)
+    two = with_kinds(splitters, one, never)
+    assert two.value > one.value * 1.001
+    assert (two.shares > 0.01).all()
+    two = again(splitters, two, rounds=1, late=never)
+    glued = coupling._glued(ball, splitters, two)
+    channel = at_level(joint, NOTION, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
+    assert utility(joint, channel) == pytest.approx(two.value, rel=0.02)
+
+
+def test_rows_of_different_kinds_must_not_meet():
+    """The planted fault: all rows glued as if they were of one kind lose much when they are made private."""
+    joint = drawn(12, 3, n=3_000, heavy=60.0)
+    ball, every = secrets(joint, 60)
+    splitters = [Splitter(secret) for secret in every]
+    two = with_kinds(splitters, start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never), never)
+    mixed = replace(two, shares=np.ones(1), parts=[replace(part, kind=np.zeros_like(part.kind)) for part in two.parts])
+    kept = []
+    for state in (two, mixed):
+        glued = coupling._glued(ball, splitters, state)
+        channel = at_level(joint, NOTION, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
+        kept.append(utility(joint, channel))
+    assert kept[1] < 0.97 * kept[0]
