@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scipy.optimize import brentq, minimize_scalar
 
 from discreet.channel import Channel
-from discreet.exceptions import UnfinishedError
+from discreet.exceptions import InfeasibleError, UnfinishedError
 from discreet.joint import Joint
 from discreet.notions.level import Level, Notion
 
@@ -46,10 +46,17 @@ def strongest(level_at: Callable[[float], float], epsilon: float, tolerance: flo
     """The largest strength with level_at(strength) ≤ epsilon, for a level that grows from 0; infinite if it never does.
 
     Found to within `tolerance`, from below. Where the level is not monotone this finds one of the crossings: a weaker
-    member, never one that breaks epsilon.
+    member, never one that breaks epsilon. A family may have no member that is private enough (Conditional Reporting
+    draws from P̂, which F doubts).
     """
     if level_at(math.inf) <= epsilon:
         return math.inf
+    if level_at(0.0) > epsilon:
+        raise InfeasibleError(
+            "not even the weakest mechanism of this family is private enough",
+            where="calibrate",
+            remedy='Use a larger epsilon, or method="auto".',
+        )
     above = 1.0
     while level_at(above) <= epsilon:
         above *= 2

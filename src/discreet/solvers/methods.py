@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 from discreet.channel import Channel
-from discreet.exceptions import ParameterError, UnfinishedError
+from discreet.exceptions import InfeasibleError, ParameterError, UnfinishedError
 from discreet.joint import Joint
 from discreet.mechanisms.calibrate import Calibrated, Family, calibrate
 from discreet.mechanisms.cr import cr
@@ -27,13 +28,14 @@ from discreet.notions.polytope import polyopt_cone, polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.solvers import binary, columns, disclosed, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
-from discreet.solvers.robust import coupling, exact
+from discreet.solvers.robust import coupling, curator, exact
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
 ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
 ROBUST_GAP = 5e-4
 POLYOPT_LETTERS = 16
+ROUNDING = 1e-9
 DISCLOSED_LETTERS = 60
 Progress = Callable[[float, float, float], None]
 """Called now and then with the value so far, the bound so far and the seconds used."""
@@ -135,13 +137,18 @@ def _product(search: Callable[..., product.Found]) -> Method:
 
 
 def _closed_forms(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> list[Channel]:
-    """The closed forms that suit the joint."""
+    """The closed forms that suit the joint and have a member that is private enough, with room for rounding."""
+    notion = replace(robust(notion, "closed forms"), epsilon=notion.epsilon * (1 - ROUNDING))
     names = [
         "grr",
         *(["srr", "ir", "robust-cr"] if joint.include_secret else []),
         *(["cr"] if joint.sees_secret else []),
     ]
-    return [METHODS[name](joint, notion, utility, limits).channel for name in names]
+    found = []
+    for name in names:
+        with suppress(InfeasibleError):
+            found.append(METHODS[name](joint, notion, utility, limits).channel)
+    return found
 
 
 def _simpler(joint: Joint, notion: Notion, utility: Utility, seconds: float) -> list[Channel]:
@@ -168,27 +175,29 @@ def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) ->
     seconds = limits.time_limit or ROBUST_SECONDS
     others = _simpler(joint, notion, utility, seconds)
     coupled = _coupled(joint, notion, seconds, limits.progress)
-    best = _best_of(joint, utility, [found.channel for found in coupled] + others)
-    for found in coupled:
-        if best is found.channel:
-            bound = found.upper_bound if utility is MutualInformation else math.inf
-            return Found(_named(joint, best), bound, found.status)
-    return Found(best, robust_bound(joint, notion, utility), "closed form" if coupled else "stalled")
+    best = _best_of(joint, utility, [*coupled, *others])
+    bound = robust_bound(joint, notion, utility)
+    if best in coupled:
+        return Found(_named(joint, best), bound, "local optimum")
+    return Found(best, bound, "closed form" if coupled else "stalled")
 
 
-def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | None = None) -> list[coupling.Coupled]:
+def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | None = None) -> list[Channel]:
     """What bands and gluing find; nothing if a linear program fails on the way, which costs utility only."""
     try:
-        return [coupling.solve(joint, notion, time_limit=seconds, progress=progress)]
+        if joint.sees_secret:
+            return [curator.solve(joint, notion, time_limit=seconds, progress=progress)]
+        return [coupling.solve(joint, notion, time_limit=seconds, progress=progress).channel]
     except UnfinishedError:
         return []
 
 
 def robust_bound(joint: Joint, notion: Notion, utility: Utility) -> float:
-    """What the best mechanism would keep if P̂ were the truth (theory 1.9); infinite where no closed form is known."""
-    if not joint.include_secret or utility is not MutualInformation:
-        return math.inf
-    return nonrobust.solve(joint, LDP(notion.epsilon), time_limit=BOUND_SECONDS).upper_bound
+    """What the best mechanism would keep if P̂ were the truth (theory 1.9): it bounds every robust one."""
+    known = LDP(notion.epsilon)
+    if joint.include_secret and utility is MutualInformation:
+        return nonrobust.solve(joint, known, time_limit=BOUND_SECONDS).upper_bound
+    return METHODS["columns"](joint, known, utility, Limits(ROBUST_GAP, BOUND_SECONDS)).upper_bound
 
 
 def _columns(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
@@ -206,8 +215,8 @@ def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Foun
     cuts can reach."""
     started, seconds = time.monotonic(), limits.time_limit or ROBUST_SECONDS
     starts = _simpler(joint, notion, utility, seconds)
-    if joint.include_secret:
-        starts += [found.channel for found in _coupled(joint, notion, seconds / 3)]
+    if joint.reads_secret:
+        starts += _coupled(joint, notion, seconds / 3)
     found = exact.solve(
         joint,
         notion,

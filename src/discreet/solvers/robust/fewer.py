@@ -43,10 +43,10 @@ def fewer_outputs(joint: Joint, channel: Channel, share: float) -> Channel:
 
 def _loss(one: Floats, others: Floats) -> Floats:
     """What merging an output with each of the others loses, from the masses P(t, y)."""
-    return np.maximum(_size(one) + _size(others) - _size(one + others), 0.0)
+    return np.maximum(size(one) + size(others) - size(one + others), 0.0)
 
 
-def _size(masses: Floats) -> Floats:
+def size(masses: Floats) -> Floats:
     """Σ_t P(t, y) ln P(t | y), the part of an output in the mutual information that merging changes."""
     total = masses.sum(axis=-1)
     return np.asarray(xlogy(masses, masses).sum(axis=-1) - xlogy(total, total))

@@ -1,0 +1,54 @@
+"""The robust curator: reads the secret, does not tell it, and keeps more of U than the closed forms."""
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.solvers.methods import METHODS, Limits
+from discreet.solvers.robust import coupling
+from discreet.solvers.robust.curator import aligned
+
+
+def drawn(c, k, seed=0):
+    rng = np.random.default_rng(seed)
+    return dc.Joint.from_counts(rng.multinomial(32_561, rng.dirichlet(np.full(c * k, 0.5))).reshape(c, k))
+
+
+def test_small_alphabets_are_exact():
+    joint, notion = dc.Joint.from_counts([[70, 100], [260, 570]]), dc.RLDP(0.2)
+    found = dc.design(joint, notion, sees_secret=True)
+    assert found.protocol.joint.sees_secret
+    assert found.gap <= 1e-3
+    assert found.utility > dc.design(joint, notion).utility
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.5])
+def test_large_alphabets_keep_more_than_the_closed_forms(epsilon):
+    joint, notion = drawn(4, 6), dc.RLDP(epsilon)
+    found = dc.design(joint, notion, sees_secret=True, time_limit=9.0)
+    assert found.method == "coupling"
+    assert found.protocol.epsilon <= epsilon
+    assert found.utility > 1.3 * dc.design(joint, notion, sees_secret=True, method="simple").utility
+    assert found.utility <= found.upper_bound
+
+
+def test_gluing_again_keeps_every_splitting_and_tells_more_about_u():
+    joint = drawn(4, 6)
+    told = dc.Joint.from_counts(joint.counts, include_secret=True)
+    channel = coupling.solve(told, dc.RLDP(1.0), time_limit=3.0).channel
+    widths, rows = aligned(joint.table, channel)
+    np.testing.assert_allclose(np.einsum("y,ysu->su", widths, rows), 1.0, atol=1e-9)
+    again = dc.Channel(widths[:, None] * rows.reshape(len(widths), -1), told.letters)
+    assert dc.MutualInformation.of(joint.curator(), again) > dc.MutualInformation.of(joint.curator(), channel)
+    for s in range(4):
+        own = dc.Joint(np.outer(np.eye(4)[s], joint.release_given_secret[s]), include_secret=True)
+        before, after = (dc.MutualInformation.of(own, one) for one in (channel, again))
+        assert after == pytest.approx(before, abs=1e-5)
+
+
+def test_a_family_without_a_private_member_is_left_out():
+    """Conditional Reporting draws from the estimate, which a wide set doubts."""
+    joint, notion = dc.Joint.from_counts(np.arange(1, 13).reshape(3, 4)).curator(), dc.RLDP(0.05)
+    with pytest.raises(dc.InfeasibleError, match="weakest"):
+        METHODS["cr"](joint, notion, dc.MutualInformation, Limits())
+    assert dc.design(joint, notion, method="simple").protocol.epsilon <= 0.05
