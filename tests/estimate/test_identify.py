@@ -124,3 +124,21 @@ def test_a_wrong_assumption_is_not_harmless(curator: Protocol) -> None:
     assert ((limits[:, 0] <= target) & (target <= limits[:, 1])).all()
     assumed = estimate(counts, curator, assume="P(s|x)")
     assert np.abs((assumed.frequencies - target) / assumed.standard_errors).max() > 20
+
+
+def test_intervals_of_what_is_not_determined_stay_inside_what_is_possible() -> None:
+    """Bounding scores can be large and noisy: without the range, limits of a frequency went beyond 6."""
+    rng = np.random.default_rng(0)
+    widest = 0.0
+    for _ in range(20):
+        matrix = 0.9 / 5 + 0.1 * rng.dirichlet(np.ones(5), size=7).T
+        found = estimate(rng.multinomial(200, matrix @ rng.dirichlet(np.ones(7))), Channel(matrix / matrix.sum(axis=0)))
+        open_ = ~found.determined
+        assert open_.any()
+        limits, bounds = found.interval()[open_], found.bounds[open_]
+        assert (limits >= 0).all()
+        assert (limits <= 1).all()
+        assert (limits[:, 0] <= bounds[:, 0] + 1e-9).all()
+        assert (limits[:, 1] >= bounds[:, 1] - 1e-9).all()
+        widest = max(widest, float(np.ptp(limits, axis=1).max()))
+    assert widest == 1

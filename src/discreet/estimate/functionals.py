@@ -18,6 +18,8 @@ from discreet.estimate.sample import Floats, Sample
 from discreet.exceptions import ParameterError
 
 Method = Literal["linear", "likelihood"]
+SLACK = 1.0
+"""Standard errors of the outputs that bounds for combinations which are not determined allow for."""
 UNSEEN_SHARE = 0.01
 """The part of the prior that is spread over all letters, so that every output has a weight."""
 
@@ -141,19 +143,26 @@ class Functionals:
 
     @cached_property
     def _bounding(self) -> tuple[Floats, Floats]:
-        rows = self.rows[~self.determined]
-        return bounding_scores(self.analysis.sample.scaled, rows, self.analysis.fit.frequencies)
+        """Scores for confidence limits: the sharpest at the fit when its outputs may be off by a standard error."""
+        sample, fitted = self.analysis.sample, self.analysis.fit.frequencies
+        spread = np.sqrt(sample.scaled @ self.analysis.smoothed / sample.n)
+        return bounding_scores(sample.scaled, self.rows[~self.determined], fitted, SLACK * spread)
 
     @cached_property
     def bounds(self) -> Floats:
         """Smallest and largest value that the fitted outputs allow; both are the estimate where it is determined."""
         bounds = np.repeat(self.values[:, None], 2, axis=1)
         if not self.determined.all():
-            outputs = self.analysis.sample.scaled @ self.analysis.fit.frequencies
-            bounds[~self.determined] = np.column_stack([scores @ outputs for scores in self._bounding])
-            least, most = self.rows.min(axis=1), self.rows.max(axis=1)
-            bounds = np.clip(bounds, least[:, None], most[:, None])
+            matrix, fitted = self.analysis.sample.scaled, self.analysis.fit.frequencies
+            sharpest = bounding_scores(matrix, self.rows[~self.determined], fitted)
+            bounds[~self.determined] = np.column_stack([scores @ (matrix @ fitted) for scores in sharpest])
+            bounds = np.clip(bounds, *self._range)
         return bounds
+
+    @property
+    def _range(self) -> tuple[Floats, Floats]:
+        """Smallest and largest value on all distributions."""
+        return self.rows.min(axis=1, keepdims=True), self.rows.max(axis=1, keepdims=True)
 
     def limits(self, level: float) -> Floats:
         """Lower and upper confidence limits.
@@ -175,4 +184,8 @@ class Functionals:
             lower, upper = self._bounding
             limits[~self.determined, 0] = confidence_limits(sample, fitted, lower, level)[:, 0]
             limits[~self.determined, 1] = confidence_limits(sample, fitted, upper, level)[:, 1]
+            wide = np.column_stack(
+                [np.minimum(limits[:, 0], self.bounds[:, 0]), np.maximum(limits[:, 1], self.bounds[:, 1])]
+            )
+            limits = np.where(self.determined[:, None], limits, np.clip(wide, *self._range))
         return limits

@@ -39,11 +39,21 @@ def determined_combinations(matrix: Floats, rows: Floats) -> Floats:
     return _echelon(left[:, lost:].T)
 
 
-def bounding_scores(matrix: Floats, rows: Floats, frequencies: Floats) -> tuple[Floats, Floats]:
-    """For every row w: λ of its smallest and of its largest value, where the outputs are Q · frequencies."""
+def bounding_scores(
+    matrix: Floats, rows: Floats, frequencies: Floats, slack: Floats | float = 0.0
+) -> tuple[Floats, Floats]:
+    """For every row w: λ of its smallest and of its largest value, where the outputs are Q · frequencies ± slack.
+
+    λ bounds w·p whatever the slack is. Without slack it is the sharpest at these outputs, and may be enormous where
+    they are on the edge of what is possible; a slack δ adds Σ_y δ_y |λ_y − c| to what is minimised, so that noise of
+    the size δ does not drown the bound.
+    """
     letters = matrix.shape[1]
     q = matrix @ frequencies
-    program = Program(np.zeros(letters), np.full(letters, INFINITE), matrix, q, q)
+    sums = np.vstack([matrix, np.ones(letters)])
+    program = Program(
+        np.zeros(letters), np.full(letters, INFINITE), sums, np.append(q - slack, 1.0), np.append(q + slack, 1.0)
+    )
     return (
         np.array([-_dual(program, matrix, -row) for row in rows]).reshape(len(rows), len(matrix)),
         np.array([_dual(program, matrix, row) for row in rows]).reshape(len(rows), len(matrix)),
@@ -54,7 +64,8 @@ def _dual(program: Program, matrix: Floats, row: Floats) -> Floats:
     """λ with Qᵀ λ ≥ w; what the solver's tolerance leaves open is closed by a constant, since columns add up to one."""
     program.set_cost(row)
     prices = program.solved().prices
-    return np.asarray(prices + max(0.0, float((row - prices @ matrix).max())))
+    scores = prices[:-1] + prices[-1]
+    return np.asarray(scores + max(0.0, float((row - scores @ matrix).max())))
 
 
 def _echelon(rows: Floats) -> Floats:
