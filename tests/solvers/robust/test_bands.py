@@ -10,6 +10,7 @@ from discreet.information import utility
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.climb import Climber
 from discreet.solvers.robust.curve import Curves, again, splits, start, with_kinds
+from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import GROUPS, Secret
 from discreet.solvers.robust.splitter import Setting, Splitter
@@ -114,3 +115,18 @@ def test_rows_of_different_kinds_must_not_meet():
         channel = at_level(joint, NOTION, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
         kept.append(utility(joint, channel))
     assert kept[1] < 0.97 * kept[0]
+
+
+def test_polishing_the_whole_problem_keeps_more_and_stays_nearly_private():
+    joint = drawn(6, 3, n=2_500)
+    ball, every = secrets(joint, 60)
+    splitters = [Splitter(secret) for secret in every]
+    state = start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never)
+    before = coupling._glued(ball, splitters, state)
+    after = polished(ball, PRICE, before, never)
+    assert np.einsum("y,ysu->su", after.widths, after.rows) == pytest.approx(np.ones((6, 3)), abs=1e-7)
+    kept = [
+        utility(joint, at_level(joint, NOTION, part.widths, part.rows.reshape(len(part.widths), -1), grow=True))
+        for part in (before, after)
+    ]
+    assert kept[1] > 1.01 * kept[0]

@@ -21,6 +21,7 @@ from discreet.notions.rldp import RLDP
 from discreet.solvers.robust.bounds import nonrobust_bound
 from discreet.solvers.robust.curve import Curves, State, again, improve, refined, splits, start, with_kinds
 from discreet.solvers.robust.gluing import Glued, glue, together
+from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
@@ -35,6 +36,7 @@ SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
 SECONDS_A_PAIR = 3e-5
 BOUND_SECONDS = 10.0
+POLISHED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,13 @@ def solve(
     for state in search.states():
         if progress is not None:
             progress(state.value, bound, time.monotonic() - started)
-    glued = _glued(ball, search.splitters, state)
-    channel = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
-    return Coupled(channel, utility(joint, channel), bound, "local optimum" if search.settled else "time limit")
+    found = [_glued(ball, search.splitters, state)]
+    if kinds and len(joint.letters) <= POLISHED and (ball.mass > 0).all():
+        late = search.after(1.0, outputs=2 * len(found[0].widths))
+        found.append(polished(ball, search.price, found[0], late))
+    channels = [at_level(joint, notion, g.widths, g.rows.reshape(len(g.widths), -1), grow=True) for g in found]
+    best = max(channels, key=lambda channel: utility(joint, channel))
+    return Coupled(best, utility(joint, best), bound, "local optimum" if search.settled else "time limit")
 
 
 class _Search:
@@ -89,8 +95,8 @@ class _Search:
 
     def states(self) -> Iterator[State]:
         """One kind of output first, then further ones."""
-        late = self._after(0.66)
-        state = start(self.splitters, Curves.first(COARSE, self.price, int(self.ball.mass.argmax())), self._after(0.3))
+        late = self.after(0.66)
+        state = start(self.splitters, Curves.first(COARSE, self.price, int(self.ball.mass.argmax())), self.after(0.3))
         yield state
         state = improve(self.splitters, state, free=False, region=0.05, steps=8, late=late)
         yield state
@@ -103,14 +109,14 @@ class _Search:
             state = again(self.splitters, state, rounds=2, late=late, climb=True)
             self.settled = state.value < before * (1 + SETTLED)
             yield state
-        late = self._after(1.0, outputs=sum(len(part.weights) for part in state.parts))
+        late = self.after(1.0, outputs=sum(len(part.weights) for part in state.parts))
         self.splitters, state = refined(self.splitters, state, FINE, late)
         state = improve(self.splitters, state, free=True, region=0.02, steps=6, late=late)
         yield state
         self.splitters, state = refined(self.splitters, state, FINEST, late)
         yield state
 
-    def _after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
+    def after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""
         c, k = self.ball.estimate.shape
         proof = SECONDS_A_PAIR * outputs * c * (c + k)

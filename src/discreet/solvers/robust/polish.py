@@ -1,0 +1,141 @@
+"""Polishing on the whole problem: column generation over outputs with curves of their own (theory 1.3, 1.4 and 1.8).
+
+An output is a row v over all (s, u) with P̂·v = 1. It is private if two curves φ₀ ≤ φ₁ lie between its secrets as
+`curve` says, whichever secret goes beyond. At the prices α of the letters Σ P̂ v ln v − α·v is convex, so a linear
+program over v and its two curves, with the conditionals that are worst now as conditions, climbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import xlogy
+
+from discreet.solvers.lp import INFINITE, Program, optimum
+from discreet.solvers.robust.curve import splits
+from discreet.solvers.robust.gluing import Glued
+from discreet.uncertainty.ball import Ball
+from discreet.uncertainty.support import Extreme, largest, smallest
+
+Floats = NDArray[np.float64]
+SIZE, WIDEST = 24, 50.0
+REGION, SHORTEST, GAINED, USED, FLAT = 0.3, 0.01, 1e-8, 1e-9, 1e-13
+
+
+def polished(ball: Ball, price: float, glued: Glued, late: Callable[[], bool]) -> Glued:
+    """Outputs that keep no less than the glued ones, which have to be private up to a little; all secrets were seen."""
+    whole = _Whole(ball, price)
+    pool = glued.rows.reshape(len(glued.widths), -1)[:, whole.cells]
+    pool /= (pool @ whole.p)[:, None]
+    ones = np.ones(len(whole.p))
+    program = Program(np.zeros(0), np.zeros(0), np.zeros((len(ones), 0)), ones, ones, primal=True)
+    program.add_columns(pool, whole.worth(pool))
+    region = REGION
+    while True:
+        solution = program.solved()
+        used = np.flatnonzero(solution.point > USED)
+        if region < SHORTEST or late():
+            break
+        moved = [whole.moved(pool[y], solution.prices, region) for y in used if not late()]
+        fresh = np.array([row for row in moved if row is not None]).reshape(-1, len(whole.p))
+        fresh = fresh[whole.worth(fresh) - fresh @ solution.prices > GAINED]
+        region = region if len(fresh) else region / 3
+        if len(fresh):
+            program.add_columns(fresh, whole.worth(fresh))
+            pool = np.vstack([pool, fresh])
+    weights = solution.point[used] / solution.point[used].sum()
+    return Glued(weights, whole.spread(pool[used] / (weights @ pool[used])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """All seen letters of all secrets at once."""
+
+    ball: Ball
+    price: float
+
+    @cached_property
+    def cells(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.ball.estimate.ravel() > 0)
+
+    @cached_property
+    def p(self) -> Floats:
+        return np.asarray(self.ball.estimate.ravel()[self.cells])
+
+    def worth(self, rows: Floats) -> Floats:
+        return np.asarray(xlogy(rows, rows) @ self.p)
+
+    def spread(self, rows: Floats) -> Floats:
+        """v[output, s, u]; letters that were not seen with a secret get the mean of its row."""
+        c, k = self.ball.estimate.shape
+        full = np.zeros((len(rows), c * k))
+        full[:, self.cells] = rows
+        full = full.reshape(-1, c, k)
+        means = np.einsum("ysu,su->ys", full, self.ball.conditional)
+        return np.where(self.ball.estimate > 0, full, means[:, :, None])
+
+    @cached_property
+    def _radii(self) -> tuple[Floats, Floats]:
+        grid, every = splits(self.ball, SIZE)[None, :], np.arange(len(self.ball.mass))[:, None]
+        return self.ball.reach(grid, every), self.ball.reach(self.ball.budget - grid, every)
+
+    def _extremes(self, v: Floats) -> tuple[Extreme, Extreme]:
+        (up, down), p = self._radii, self.ball.conditional[:, None, :]
+        return largest(v[:, None], p, up, self.ball.order), smallest(v[:, None], p, down, self.ball.order)
+
+    def moved(self, row: Floats, prices: Floats, region: float) -> Floats | None:
+        """A better row near this one, at these prices; None if the linear program was not solved."""
+        c, k = self.ball.estimate.shape
+        high, low = self._extremes(self.spread(row[None])[0])
+        special = np.arange(c) == int((high.value / low.value).max(axis=1).argmax())
+        s, i, u = (index.ravel() for index in np.indices((c, SIZE, k)))
+        s_, i_ = (index.ravel() for index in np.indices((c, SIZE)))
+        half, first = c * SIZE, c * k
+        up_to, down_to = first + np.where(special[s_], SIZE, 0) + i_, first + np.where(special[s_], 0, SIZE) + i_
+        line, entry, count = s * SIZE + i, s * k + u, np.arange(half)
+        conditions = sparse.csr_array(
+            (
+                np.r_[high.attained_at.ravel(), np.full(half, -self.price), -low.attained_at.ravel(), np.ones(half)],
+                (np.r_[line, count, half + line, half + count], np.r_[entry, up_to, entry, down_to]),
+            ),
+            shape=(2 * half, first + 2 * SIZE),
+        )[:, np.append(self.cells, first + np.arange(2 * SIZE))]
+        eye, n = sparse.eye_array(SIZE), len(self.p)
+        ordered = sparse.hstack([sparse.csr_array((SIZE, n)), eye, -eye])
+        total = sparse.csr_array(np.append(self.p, np.zeros(2 * SIZE))[None])
+        matrix = sparse.csr_array(sparse.vstack([conditions, total] if c == 2 else [conditions, ordered, total]))
+        height = matrix.shape[0]
+        slope, radius = self.p * (np.log(np.maximum(row, 1e-6)) + 1) - prices, region * (0.2 + row)
+        solution = optimum(
+            np.append(slope, np.zeros(2 * SIZE)),
+            np.append(np.maximum(row - radius, 0.0), np.zeros(2 * SIZE)),
+            np.append(row + radius, np.full(2 * SIZE, WIDEST)),
+            matrix,
+            np.append(np.full(height - 1, -INFINITE), 1.0),
+            np.append(np.zeros(height - 1), 1.0),
+        )
+        if solution is None:
+            return None
+        return self._inside(solution.point[:n], solution.point[n:].reshape(2, SIZE), special)
+
+    def _inside(self, row: Floats, phi: Floats, special: NDArray[np.bool_]) -> Floats | None:
+        """The same row, every secret as weak as its side of the curves asks for."""
+        v = self.spread(row[None])[0]
+        high, low = self._extremes(v)
+        ceiling = self.price * np.where(special[:, None], phi[1], phi[0])
+        floor = np.where(special[:, None], phi[0], phi[1])
+        mean = (v * self.ball.conditional).sum(axis=1, keepdims=True)
+        level = np.clip(mean, floor.max(axis=1, keepdims=True), ceiling.min(axis=1, keepdims=True))
+        rise, fall = high.value - mean, mean - low.value
+        weakest = np.ones(rise.shape)
+        np.divide(ceiling - level, rise, out=weakest, where=rise > FLAT)
+        np.minimum(weakest, np.divide(level - floor, fall, out=np.ones(fall.shape), where=fall > FLAT), out=weakest)
+        strength = weakest.min(axis=1, keepdims=True)
+        inside = np.maximum(level + np.clip(strength, 0.0, 1.0) * (v - mean), 0.0).ravel()[self.cells]
+        total = float(inside @ self.p)
+        return inside / total if total > 0 else None
