@@ -57,13 +57,13 @@ def third(_: Effort) -> Outcome:
     """PolyOpt as printed (16 vertices, four of them used), and what the same set allows without the rows for s = s'."""
     at = Setting(ESTIMATE, EPSILON)
     cone = Cone(polyopt_rows(ESTIMATE, at.notion, same_secret=True))
-    best = optimum_in(ESTIMATE, cone, gap=1e-9)
-    freer = optimum_in(ESTIMATE, Cone(polyopt_rows(ESTIMATE, at.notion, same_secret=False)), gap=1e-9)
+    best = optimum_in(ESTIMATE, cone, gap=1e-9, time_limit=None)
+    freer = optimum_in(ESTIMATE, Cone(polyopt_rows(ESTIMATE, at.notion, same_secret=False)), gap=1e-9, time_limit=None)
     matrix = best.matrix[np.argsort(best.matrix[:, 0])][[1, 0, 3, 2]]  # outputs have no order; this is the printed one
     values = _entries("PolyOpt", matrix) | _utilities("PolyOpt", Channel(matrix)) | listed(cone.rows, best.matrix)
     values |= {
         "I_P̂ without s = s'": Measured(freer.value),
-        "I_P̂ exact": Measured(exact.solve(ESTIMATE, at.notion, gap=1e-4).value),
+        "I_P̂ exact": Measured(exact.solve(ESTIMATE, at.notion, gap=1e-4, time_limit=None).value),
         "I_P̂ NR": Measured(METHODS["NR"](at, 0.0)),
         "outputs": Measured(float(len(matrix))),
     }
