@@ -64,7 +64,7 @@ def utilities(effort: Effort) -> Outcome:
     words = (
         f"The paper could not compute OUE for education nor Opt-LIP for some cases with S = occupation; both are "
         f"complete here, every optimum proven to within {max(gaps):.1e} nats, and race is there besides sex. Curator "
-        f"is the best mechanism found that may read the secret, as CR does; it shows how much that is worth (CR itself can "
+        f"is the best mechanism found that may read the secret, as CR does; it shows what that is worth (CR itself can "
         f"lie above Opt-LIP for this reason, which the paper's reading of the figure leaves out)."
     )
     return Outcome(values, tuple(panels), words)
