@@ -32,6 +32,7 @@ from discreet.notions.rldp import RLDP
 from discreet.uncertainty import Exactly
 
 RELEASES = 2_000
+DRAWS = 20_000
 TRUTH = np.array([0.5, 0.3, 0.15, 0.04, 0.009, 0.001])
 BAND = (0.93, 0.97)
 Case = tuple[str, np.ndarray, np.ndarray, np.ndarray]
@@ -125,19 +126,18 @@ def peers() -> None:
         channel = Channel(family(flat, epsilon).matrix)
         q = channel.matrix @ truth
         for n in (10_000, 1_000_000):
-            errors = np.zeros((RELEASES, 3))
-            for i, counts in enumerate(rng.multinomial(n, q / q.sum(), size=RELEASES)):
-                linear = estimate(counts, channel, on="simplex").frequencies
-                likely = estimate(counts, channel, method="likelihood").frequencies
-                set_bits = counts if name == "GRR" else counts @ _bits(np.arange(len(q)), a)
-                peer = MI(set_bits, n, *odds[name])
-                errors[i] = [((found - truth) ** 2).mean() for found in (linear, likely, peer)]
-            means = errors.mean(axis=0)
-            noise = (errors[:, :2] - errors[:, 2:]).std(axis=0, ddof=1) / np.sqrt(RELEASES) / means[2]
-            print(
-                f"{name} n = {n:<9,d} mean squared error, ours / theirs: linear × {means[0] / means[2]:.4f} ± "
-                f"{noise[0]:.4f}, likelihood × {means[1] / means[2]:.4f} ± {noise[1]:.4f}"
-            )
+            draws = rng.multinomial(n, q / q.sum(), size=DRAWS)
+            set_bits = draws if name == "GRR" else draws @ _bits(np.arange(len(q)), a)
+            theirs = _errors(np.array([MI(ones, n, *odds[name]) for ones in set_bits]), truth)
+            linear = np.array([estimate(counts, channel, on="simplex").frequencies for counts in draws])
+            likely = [estimate(counts, channel, method="likelihood").frequencies for counts in draws[:RELEASES]]
+            for method, ours in (("linear", _errors(linear, truth)), ("likelihood", _errors(np.array(likely), truth))):
+                paired = theirs[: len(ours)]
+                noise = (ours - paired).std(ddof=1) / np.sqrt(len(ours)) / paired.mean()
+                print(
+                    f"{name} n = {n:<9,d} mean squared error, ours / theirs, {len(ours):,} paired draws: "
+                    f"{method} × {ours.mean() / paired.mean():.4f} ± {noise:.4f}"
+                )
         seconds = []
         for _ in range(7):
             outputs = rng.choice(len(q), size=n, p=q / q.sum())
@@ -150,6 +150,10 @@ def peers() -> None:
             seconds.append((between - started, time.perf_counter() - between))
         fast, slow = np.median(seconds, axis=0)
         print(f"{name} n = {n:<9,d} median time {fast:.4f} s against {slow:.4f} s: {slow / fast:.0f} × faster")
+
+
+def _errors(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    return np.asarray(((found - truth) ** 2).mean(axis=1))
 
 
 def _bits(outputs: np.ndarray, a: int) -> np.ndarray:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.cli.app import run
+from discreet.exceptions import ParameterError
+from discreet.protocol import Protocol
 
 CANARY = "CANARYx88b2"
 TABLE, PROTOCOL, OUT = "{}/people.csv", "{}/protocol.json", "{}/out.csv"
@@ -42,6 +47,10 @@ def parquet(table: pa.Table) -> Callable[[Path], None]:
 
 def nothing(folder: Path) -> None:
     pass
+
+
+def pipe(name: str) -> Callable[[Path], None]:
+    return lambda folder: os.mkfifo(folder / name)
 
 
 def link(folder: Path) -> None:
@@ -102,6 +111,20 @@ CASES: dict[str, tuple[Callable[[Path], None], list[str], int, str]] = {
     "keep a stranger": (nothing, [*SANITISE, "--keep", "age"], INPUT, "no such column"),
     "unknown format": (nothing, [*SANITISE, "--to", "xlsx"], USAGE, "not one of"),
     "target is the source": (nothing, ["sanitise", PROTOCOL, TABLE, TABLE], RELEASE, "replace an input"),
+    "target is no ordinary file": (
+        pipe("pipe.csv"),
+        ["sanitise", PROTOCOL, TABLE, "{}/pipe.csv"],
+        RELEASE,
+        "not an ordinary file",
+    ),
+    "manifest is no ordinary file": (pipe("out.csv.manifest.json"), SANITISE, RELEASE, "not an ordinary file"),
+    "protocol goes to no ordinary file": (pipe("new.json"), ["design", TABLE, *COLUMNS], RELEASE, "not an ordinary"),
+    "report goes to no ordinary file": (
+        pipe("page.html"),
+        ["report", PROTOCOL, "--out", "{}/page.html"],
+        RELEASE,
+        "not an ordinary file",
+    ),
     "target links to the source": (link, SANITISE, RELEASE, "replace an input"),
     "target is the protocol": (nothing, ["sanitise", PROTOCOL, TABLE, PROTOCOL], RELEASE, "replace an input"),
     "target is a folder": (nothing, ["sanitise", PROTOCOL, TABLE, "{}"], RELEASE, "a folder"),
@@ -166,5 +189,21 @@ def test_an_interrupt(folder: Path, capsys: pytest.CaptureFixture[str], monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr("discreet.release.sanitise_file", interrupted)
-    assert run([argument.replace("{}", str(folder)) for argument in SANITISE]) not in (0, None)
+    assert run([argument.replace("{}", str(folder)) for argument in SANITISE]) == 130
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_special_files_stay_what_they_are(folder: Path) -> None:
+    """Renaming over a device would replace it for the whole machine."""
+    os.mkfifo(folder / "special")
+    arguments = ["sanitise", str(folder / "protocol.json"), str(folder / "people.csv"), str(folder / "special")]
+    assert run(arguments) == RELEASE
+    with pytest.raises(ParameterError, match="not an ordinary file"):
+        Protocol.load(folder / "protocol.json").save(folder / "special")
+    assert stat.S_ISFIFO((folder / "special").stat().st_mode)
+
+
+def test_a_closed_standard_output(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(["sanitise", str(folder / "protocol.json"), str(folder / "people.csv"), "-"]) == RELEASE
+    assert (folder / "protocol.json.ledger").read_bytes() == b""

@@ -135,6 +135,8 @@ class Protocol:
         from discreet.protocol.file import encode
 
         target = Path(path)
+        if target.exists() and not target.is_file():
+            raise ParameterError("not an ordinary file, so it is not replaced", where=str(target))
         temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
             temporary.write_bytes(encode(self))

@@ -120,6 +120,12 @@ class _Hashing(io.RawIOBase):
 @contextmanager
 def unpublished(target: Path) -> Iterator[Unpublished]:
     """A file to write to and publish; whatever is not published is gone at the end."""
+    if target.exists() and not target.is_file():
+        raise ReleaseError(
+            "not an ordinary file, so it is not replaced",
+            where=str(target),
+            remedy="Give the name of a file, or - and redirect standard output there.",
+        )
     try:
         file = Unpublished(target)
     except OSError as error:

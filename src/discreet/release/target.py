@@ -34,6 +34,8 @@ class Target(Protocol):
 def open_target(path: str) -> Iterator[Target]:
     """Nothing is visible at the path, or on standard output for "-", before `publish`."""
     if path == PIPE:
+        if sys.stdout is None:
+            raise ReleaseError("standard output is closed", where=path, remedy="Give the name of a file.")
         with SealedFile() as sealed:
             yield _Pipe(sealed)
     else:
@@ -65,6 +67,13 @@ class _Pipe:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise ReleaseError(
                 "the reader of the pipe went away", where="standard output", remedy="The ledger counts this release."
+            ) from None
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise ReleaseError(
+                f"standard output took only a part ({os.strerror(error.errno or 0)})",
+                where="standard output",
+                remedy="The ledger counts this release.",
             ) from None
         except KeyboardInterrupt:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
