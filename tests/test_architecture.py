@@ -23,7 +23,7 @@ LAYERS = (
     "mechanisms certify",
     "solvers",
     "protocol",
-    "design release estimate audit",
+    "design costly release estimate audit",
     "report cli studio papers testing",
 )
 LAYER = {name: depth for depth, names in enumerate(LAYERS) for name in names.split()}

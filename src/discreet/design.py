@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
+from discreet.naming import named_outputs
 from discreet.notions.level import Notion
 from discreet.protocol import Protocol
 from discreet.solvers.methods import METHODS, Limits, Progress
 from discreet.solvers.plan import plan
+from discreet.solvers.robust.fewer import fewer_outputs
 from discreet.utilities import MutualInformation, Utility
+
+SPARSER = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,7 @@ class Design:
     method: str
     status: str
     seconds: float
+    measure: Utility = MutualInformation
 
     @property
     def gap(self) -> float:
@@ -39,6 +44,15 @@ class Design:
 
     def is_optimal(self, tolerance: float = 1e-6) -> bool:
         return self.gap <= tolerance
+
+    def sparser(self, share: float = SPARSER) -> Design:
+        """The same with fewer outputs: those that say nearly the same are merged while at most this share of the mutual
+        information is lost. Merging is post-processing; the result is proven all the same, its outputs named anew."""
+        joint = self.protocol.joint
+        merged = fewer_outputs(joint, self.protocol.channel, share)
+        channel = Channel(merged.matrix, joint.letters, named_outputs(joint, merged.matrix))
+        protocol = Protocol.make(channel, joint, self.protocol.notion, source=self.protocol.source)
+        return replace(self, protocol=protocol, utility=self.measure.of(joint, protocol.channel))
 
 
 def design(
@@ -71,7 +85,7 @@ def design(
     value = utility.of(form, protocol.channel)
     ceiling = utility.of(form, Channel(np.eye(len(form.letters))))
     bound = max(value, min(found.upper_bound, ceiling))
-    return Design(protocol, value, bound, chosen, found.status, time.perf_counter() - started)
+    return Design(protocol, value, bound, chosen, found.status, time.perf_counter() - started, utility)
 
 
 def _check_limits(gap: float, time_limit: float | None) -> None:

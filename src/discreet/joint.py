@@ -94,6 +94,30 @@ class Joint:
         counts = None if self.counts is None else self.counts[keep]
         return replace(self, probabilities=self.probabilities[keep], secrets=(Attribute(name, letters),), counts=counts)
 
+    def merge_secrets(self, letters: Sequence[Hashable], into: Hashable) -> Joint:
+        """The same joint with these secrets as one. A choice, never made silently: what is merged is protected as one,
+        and not hidden from each other. Recode the table the same way before it is released."""
+        merged = [self.secret_letters.index(letter) for letter in letters if letter in self.secret_letters]
+        kept = [s for s in range(len(self.secret_letters)) if s not in merged]
+        names = tuple(self.secret_letters[s] for s in kept)
+        if len(merged) != len(letters) or len(merged) < 2 or into in names:
+            raise DistributionError(
+                "secrets that cannot be merged",
+                where="merge_secrets",
+                remedy="Give two or more letters of `secret_letters`, and a name that no other secret has.",
+            )
+
+        def together(cells: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([cells[kept], cells[merged].sum(axis=0, keepdims=True)])
+
+        name = "×".join(attribute.name for attribute in self.secrets)
+        return replace(
+            self,
+            probabilities=together(self.probabilities) if self.counts is None else together(self.counts) / self.n,
+            secrets=(Attribute(name, (*names, into)),),
+            counts=None if self.counts is None else together(self.counts),
+        )
+
     # ---- sizes and letters ----------------------------------------------------------------------------------
 
     @property

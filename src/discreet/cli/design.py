@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,9 +14,12 @@ from discreet.cli.plan import check_plan, show_plan, smallest
 from discreet.cli.plan import summary as summary_of_plan
 from discreet.cli.plot import plot as drawn
 from discreet.cli.show import Rows, as_json, facts, paragraph, stderr, stdout, working
+from discreet.costly import Costly, costly_secrets
 from discreet.joint import Joint
+from discreet.naming import label
+from discreet.notions.rldp import RLDP
 from discreet.report.curve import MULTIPLES, Curves, kept, trade_off
-from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, guarantee, has_counts, names, notion_name
+from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, costly, guarantee, has_counts, names, notion_name
 
 if TYPE_CHECKING:
     from discreet.design import Design
@@ -44,6 +48,9 @@ def design(
     method: Annotated[str, typer.Option(help="How to search.")] = "auto",
     gap: Annotated[float, typer.Option(help="Stop when proven optimal to within this, in nats.")] = 1e-6,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds with the best found.")] = None,
+    fewer_outputs: Annotated[
+        bool, typer.Option(help="Merge outputs that say nearly the same; at most 2 % lost.")
+    ] = False,
     curve: Annotated[bool, typer.Option(help="Show the trade-off over epsilon.")] = True,
     plan: Annotated[int | None, typer.Option(help="Tell what analysts will get from so many released records.")] = None,
     accuracy: Annotated[
@@ -82,6 +89,7 @@ def design(
             found, reached = search(DEFAULT_EPSILON if epsilon is None else epsilon), None
         else:
             found, reached = smallest(search, form, plan, accuracy, tell)
+    found = found.sparser() if fewer_outputs else found
     protocol = replace(found.protocol, source="public") if public else found.protocol
     with unpublished(out) as file:
         file.write(protocol_bytes(protocol))
@@ -98,12 +106,17 @@ def design(
             curves = trade_off(
                 protocol, upper_bound=found.upper_bound, step=lambda: tell(f"{next(done)} of {len(MULTIPLES)}")
             )
+    secrets: tuple[Costly, ...] = ()
+    if curve and isinstance(protocol.notion, RLDP):
+        with working("Secrets that cost most"):
+            secrets = costly_secrets(protocol.joint, protocol.notion)
     if json:
         planned = {} if plan is None else {"plan": summary_of_plan(protocol, plan, reached)}
         forms = {} if other is None else {"other_form": {"sees_secret": not sees_secret, "utility": other.utility}}
-        as_json({**summary(found, protocol, str(out), curves), **planned, **forms})
+        costs = {"costly_secrets": [{"secret": label(one.secret), "cost": one.cost} for one in secrets]}
+        as_json({**summary(found, protocol, str(out), curves), **planned, **forms, **costs})
         return
-    show_design(found, protocol, unit, other)
+    show_design(found, protocol, unit, other, secrets)
     if curves:
         stdout.print(drawn(curves, protocol.joint, protocol.notion.epsilon), markup=False)
         stdout.print()
@@ -153,7 +166,17 @@ def _show_joint(joint: Joint, public: str | None) -> None:
     )
 
 
-def show_design(found: Any, protocol: Any, unit: Unit, other: Design | None = None) -> None:
+def _fewer(found: Design) -> str:
+    """What merging outputs would cost, where it saves a third of them."""
+    sparser = found.sparser()
+    if 3 * len(sparser.protocol.outputs) > 2 * len(found.protocol.outputs):
+        return ""
+    return f"; {len(sparser.protocol.outputs)} would keep {sparser.utility / found.utility:.1%} of it (--fewer-outputs)"
+
+
+def show_design(
+    found: Any, protocol: Any, unit: Unit, other: Design | None = None, secrets: Sequence[Costly] = ()
+) -> None:
     """What was found; beside it what the same guarantee keeps in the other form, with or without reading the secret."""
     joint = protocol.joint
     forms = {}
@@ -169,12 +192,14 @@ def show_design(found: Any, protocol: Any, unit: Unit, other: Design | None = No
             + (" (proven)" if found.gap <= 1e-6 else f"; gap {unit(found.gap, 6)}"),
             **forms,
             "told about the secret": f"{unit(protocol.leakage)} on average",
-            "outputs": str(len(protocol.outputs)),
+            "outputs": f"{len(protocol.outputs)}{_fewer(found)}",
             "found by": f"{found.method}, {found.status}, {found.seconds:.1f} s",
             "promise": f"{notion_name(protocol.notion)} at epsilon {protocol.epsilon:.6g}, proven in exact arithmetic",
         },
     )
     paragraph(guarantee(protocol), style="bold")
+    if costly(joint, secrets):
+        paragraph(costly(joint, secrets))
     for caveat in caveats(protocol):
         stdout.print(f"  - {caveat}", markup=False)
     stdout.print()

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.audit import Audit, audit
+from discreet.costly import costly_secrets
 from discreet.naming import label as in_words
+from discreet.notions.rldp import RLDP
 from discreet.protocol import Protocol
 from discreet.report.annex import formulae
 from discreet.report.beliefs import belief_chart
@@ -17,7 +19,7 @@ from discreet.report.heatmap import heat_map
 from discreet.report.markup import figure, table, tag, text
 from discreet.report.style import CSS
 from discreet.report.tradeoff import trade_off_chart
-from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, guarantee, names, notion_name
+from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, costly, guarantee, names, notion_name
 
 MOST_SECRETS = 60
 NOTIONS = {
@@ -103,9 +105,16 @@ def _promise(protocol: Protocol, found: Audit) -> list[str]:
                 f"The distribution was {SOURCES[protocol.source or 'given']}."
             ),
         ),
+        *(tag("p", text(said)) for said in [_costly(protocol)] if said),
         tag("p", "What is not promised:"),
         tag("ul", [tag("li", text(caveat)) for caveat in caveats(protocol)]),
     ]
+
+
+def _costly(protocol: Protocol) -> str:
+    if not isinstance(protocol.notion, RLDP):
+        return ""
+    return costly(protocol.joint, costly_secrets(protocol.joint, protocol.notion))
 
 
 def _kept(protocol: Protocol, curves: Curves, unit: Unit) -> list[str]:

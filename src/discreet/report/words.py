@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.alphabet import Attribute
+from discreet.costly import Costly
+from discreet.joint import Joint
+from discreet.naming import label
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.notions.level import Notion
 from discreet.notions.rldp import RLDP
@@ -20,6 +23,7 @@ NAMES: dict[type, str] = {
     RLDP: "robust local differential privacy",
     OrdinaryLDP: "ordinary local differential privacy",
 }
+COSTLY = 0.005
 SOURCES = {
     "data": "learnt from the table that is released",
     "public": "learnt from a public sample",
@@ -122,4 +126,18 @@ def counts_inside(protocol: Protocol) -> str:
         f"The protocol file contains the exact table of counts of {columns}, {joint.probabilities.size:,} cells about "
         f"{joint.n:,} records: whoever gets the file can read them. Give it only to people who "
         "may see that table, or learn the distribution from a public sample."
+    )
+
+
+def costly(joint: Joint, found: Sequence[Costly]) -> str:
+    """The secrets that a robust guarantee costs most for, and what can be done; empty where nobody stands out."""
+    named = [one for one in found if one.cost >= COSTLY]
+    if not named:
+        return ""
+    listed = ", ".join(f"{label(one.secret)} ({one.cost:.1%})" for one in named)
+    return (
+        f"The values of {names(joint.secrets)} that cost most, with how much more would be kept of all other records "
+        f"without them: {listed}. Little is known about values that are rare, and everybody pays for it. Merging them "
+        "with others in the table, before designing, keeps more; values that are merged are protected as one, and are "
+        "no longer hidden from each other."
     )

@@ -1,0 +1,63 @@
+"""The secrets that cost most under robust LDP, merging them, and fewer outputs."""
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.costly import Costly, costly_secrets
+from discreet.report.words import costly
+
+COUNTS = [[4, 3, 2], [400, 300, 10], [90, 80, 700], [300, 90, 80], [100, 900, 90]]
+LETTERS = ["rare", "a", "b", "c", "d"]
+JOINT = dc.Joint.from_counts(COUNTS, secrets=LETTERS, include_secret=True)
+NOTION = dc.RLDP(1.0)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return dc.design(JOINT, NOTION, time_limit=4.0)
+
+
+def test_the_rare_secret_costs_most():
+    costs = costly_secrets(JOINT, NOTION, most=3, seconds=3.0)
+    assert costs[0].secret == "rare"
+    assert costs[0].cost > 0.005
+    assert "rare (" in costly(JOINT, costs)
+    assert costly(JOINT, [Costly("rare", 0.001)]) == ""
+
+
+def test_merging_the_rare_secret_keeps_more_of_the_rest(found):
+    merged = JOINT.merge_secrets(["rare", "c"], "rare or c")
+    assert merged.secret_letters == ("a", "b", "d", "rare or c")
+    np.testing.assert_array_equal(merged.counts[-1], [304, 93, 82])
+    assert merged.n == JOINT.n
+    assert dc.design(merged, NOTION, time_limit=4.0).utility > found.utility
+
+
+@pytest.mark.parametrize("letters", [["rare"], ["rare", "nobody"], ["a", "a"]])
+def test_what_cannot_be_merged_is_refused(letters):
+    with pytest.raises(dc.DistributionError, match="merged"):
+        JOINT.merge_secrets(letters, "b" if letters == ["a", "a"] else "other")
+
+
+@pytest.mark.parametrize("seen", [[0, 0, 0], [1, 0, 0], [4, 3, 2]])
+def test_secrets_seen_0_1_or_9_times_break_nothing(seen):
+    joint = dc.Joint.from_counts([seen, *COUNTS[1:]], secrets=LETTERS, include_secret=True)
+    found = dc.design(joint, NOTION, time_limit=2.0)
+    assert found.protocol.epsilon <= 1.0
+    assert costly_secrets(joint, NOTION, most=1, seconds=1.5)[0].secret == "rare"
+
+
+def test_nobody_stands_out_where_the_distribution_is_known_or_unknown():
+    for uncertainty in (dc.Exactly(), dc.Everything()):
+        assert costly_secrets(JOINT, dc.RLDP(1.0, uncertainty)) == ()
+
+
+def test_fewer_outputs_lose_little_and_are_proven_and_named(found):
+    sparser = found.sparser()
+    assert len(sparser.protocol.outputs) < len(found.protocol.outputs)
+    assert 0.98 * found.utility - 1e-9 <= sparser.utility <= found.utility
+    assert sparser.protocol.epsilon <= 1.0
+    assert sparser.upper_bound == found.upper_bound
+    assert all(isinstance(name, str) for name in sparser.protocol.outputs)
+    assert len(found.sparser(0.5).protocol.outputs) < len(sparser.protocol.outputs)
