@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -207,3 +208,10 @@ def test_a_closed_standard_output(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "stdout", None)
     assert run(["sanitise", str(folder / "protocol.json"), str(folder / "people.csv"), "-"]) == RELEASE
     assert (folder / "protocol.json.ledger").read_bytes() == b""
+
+
+def test_a_closed_standard_output_of_the_process(folder: Path) -> None:
+    command = f"'{sys.executable}' -c 'from discreet.cli import main; main()' sanitise protocol.json people.csv - >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == RELEASE
+    assert "Traceback" not in done.stderr

@@ -78,9 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     code = run(given)
     if code:
-        with suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, AttributeError):  # full, or closed and None
+                stream.flush()
         os._exit(code)
     sys.exit(0)
 
