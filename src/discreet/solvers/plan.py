@@ -13,7 +13,7 @@ from discreet.utilities import MutualInformation, Separable, Utility
 
 EXACT_ROBUST_LETTERS = 16
 SIDE_CHANNEL_LETTERS = 20_000
-COUPLED_SECRETS = 20
+COUPLED_SECRETS = 50
 
 
 @dataclass(frozen=True)
