@@ -61,7 +61,7 @@ def coupled(at: Setting, seconds: float) -> Channel:
     return coupling.solve(at.joint, at.notion, time_limit=seconds).channel
 
 
-def polyopt(at: Setting, *, as_printed: bool = True, time_limit: float = 20.0) -> Optimum:
+def polyopt(at: Setting, *, as_printed: bool = True, time_limit: float = 120.0) -> Optimum:
     """Theorem 3, with the rows for s = s' that the paper asks for or without them."""
     cone = Cone(polyopt_rows(at.joint, at.notion, same_secret=as_printed))
     return optimum_in(at.joint, cone, time_limit=time_limit)
