@@ -18,12 +18,19 @@ def found():
     return dc.design(JOINT, NOTION, time_limit=4.0)
 
 
-def test_the_rare_secret_costs_most():
-    costs = costly_secrets(JOINT, NOTION, most=3, seconds=3.0)
-    assert costs[0].secret == "rare"
-    assert costs[0].cost > 0.005
-    assert "rare (" in costly(JOINT, costs)
-    assert costly(JOINT, [Costly("rare", 0.001)]) == ""
+def test_what_the_others_would_gain_is_measured_and_told():
+    joint = dc.Joint.from_counts([[3, 6], [400, 300], [90, 700]], secrets=["rare", "a", "b"], include_secret=True)
+    costs = costly_secrets(joint, dc.RLDP(0.3), seconds=20.0)
+    by_name = {one.secret: one.cost for one in costs}
+    assert set(by_name) == {"rare", "a", "b"}
+    assert by_name["rare"] > 0.03
+    assert [one.cost for one in costs] == sorted(by_name.values(), reverse=True)
+    assert "rare (" in costly(joint, costs)
+    assert costly(joint, [Costly("rare", 0.001)]) == ""
+
+
+def test_the_rarest_are_looked_at_first():
+    assert [one.secret for one in costly_secrets(JOINT, NOTION, most=1, seconds=1.0)] == ["rare"]
 
 
 def test_merging_the_rare_secret_keeps_more_of_the_rest(found):

@@ -32,7 +32,10 @@ class Costly:
 
 
 def costly_secrets(joint: Joint, notion: RLDP, *, most: int = MOST, seconds: float = SECONDS) -> tuple[Costly, ...]:
-    """The secrets that F knows least about, costliest first. All designs get the same few seconds."""
+    """The secrets that F knows least about, costliest first; a common secret unlike the others may cost more still.
+
+    All designs get the same few seconds, so where these do not settle the search a small cost is noise.
+    """
     ball = notion.uncertainty.ball(joint)
     if len(joint.seen) < 3 or not 0 < ball.budget < np.inf:
         return ()

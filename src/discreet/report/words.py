@@ -130,14 +130,14 @@ def counts_inside(protocol: Protocol) -> str:
 
 
 def costly(joint: Joint, found: Sequence[Costly]) -> str:
-    """The secrets that a robust guarantee costs most for, and what can be done; empty where nobody stands out."""
+    """What the least known secrets cost all others, and what can be done; empty where it is next to nothing."""
     named = [one for one in found if one.cost >= COSTLY]
     if not named:
         return ""
     listed = ", ".join(f"{label(one.secret)} ({one.cost:.1%})" for one in named)
     return (
-        f"The values of {names(joint.secrets)} that cost most, with how much more would be kept of all other records "
-        f"without them: {listed}. Little is known about values that are rare, and everybody pays for it. Merging them "
-        "with others in the table, before designing, keeps more; values that are merged are protected as one, and are "
-        "no longer hidden from each other."
+        f"What single values of {names(joint.secrets)} cost, among those that least is known about: so much more would "
+        f"be kept of all other records if nobody had them: {listed}. Merging such values with others in the table, "
+        "before designing, can keep more; values that are merged are protected as one, and are no longer hidden from "
+        "each other."
     )
