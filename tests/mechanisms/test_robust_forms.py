@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.exceptions import ParameterError
 from discreet.information import mutual_information, utility
 from discreet.joint import Joint
-from discreet.mechanisms.grr import randomised_response
+from discreet.mechanisms.grr import calibrated_grr, randomised_response
 from discreet.mechanisms.ir import calibrated_ir, ir, paper_ir
 from discreet.mechanisms.robust_cr import calibrated_robust_cr, paper_robust_cr, robust_cr
 from discreet.mechanisms.srr import calibrated_srr, paper_srr, srr
@@ -57,7 +57,11 @@ def test_srr_is_private_whatever_the_distribution(joint, epsilon):
 
 @pytest.mark.parametrize(
     ("mechanism", "uncertainty"),
-    [(mechanism, uncertainty) for mechanism in (calibrated_srr, calibrated_robust_cr) for uncertainty in SETS]
+    [
+        (mechanism, uncertainty)
+        for mechanism in (calibrated_grr, calibrated_srr, calibrated_robust_cr)
+        for uncertainty in SETS
+    ]
     + [(calibrated_ir, ChiSquare(0.9)), (calibrated_ir, Everything()), (calibrated_ir, Exactly())],
 )
 @settings(max_examples=3, derandomize=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from scipy.optimize import brentq, minimize_scalar
 
@@ -28,7 +29,12 @@ class Calibrated:
 
     channel: Channel
     strength: float
-    level: Level
+    joint: Joint
+    notion: Notion
+
+    @cached_property
+    def level(self) -> Level:
+        return self.notion.level(self.channel, self.joint)
 
     @property
     def saturated(self) -> bool:
@@ -38,8 +44,7 @@ class Calibrated:
 def calibrate(family: Family, joint: Joint, notion: Notion) -> Calibrated:
     """The strongest member of the family whose exact level is at most epsilon."""
     strength = strongest(lambda alpha: notion.level(family(joint, alpha), joint).epsilon, notion.epsilon)
-    channel = family(joint, strength)
-    return Calibrated(channel, strength, notion.level(channel, joint))
+    return Calibrated(family(joint, strength), strength, joint, notion)
 
 
 def strongest(level_at: Callable[[float], float], epsilon: float, tolerance: float = 1e-14) -> float:

@@ -47,8 +47,7 @@ def calibrated_ir(joint: Joint, notion: Notion) -> Calibrated:
         return max(0.0, notion.epsilon - level_of_second(second)), second
 
     lie = best_share(lambda at: utility(joint, ir(joint, *strengths(at))), math.exp(-most), 1.0)
-    channel = ir(joint, *strengths(lie))
-    return Calibrated(channel, strengths(lie)[1], notion.level(channel, joint))
+    return Calibrated(ir(joint, *strengths(lie)), strengths(lie)[1], joint, notion)
 
 
 def paper_ir(joint: Joint, notion: RLDP) -> Calibrated:
@@ -60,8 +59,7 @@ def paper_ir(joint: Joint, notion: RLDP) -> Calibrated:
         return ir(joint, notion.epsilon - second, math.log1p(2 * math.expm1(second) / d) if d > 0 else math.inf)
 
     second = best_share(lambda at: utility(joint, member(at)), 0.0, notion.epsilon)
-    channel = member(second)
-    return Calibrated(channel, second, notion.level(channel, joint))
+    return Calibrated(member(second), second, joint, notion)
 
 
 def distance(ball: Ball) -> float:

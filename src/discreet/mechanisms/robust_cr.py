@@ -75,8 +75,7 @@ def _best(joint: Joint, notion: RLDP, seconds: Callable[[float], Floats]) -> Cal
         return robust_cr(joint, first, seconds(first))
 
     first = best_share(lambda at: utility(joint, member(at)), 0.0, notion.epsilon)
-    channel = member(first)
-    return Calibrated(channel, first, notion.level(channel, joint))
+    return Calibrated(member(first), first, joint, notion)
 
 
 def _largest_growth(high: Floats, low: Floats, factor: float) -> Floats:

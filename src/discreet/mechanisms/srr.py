@@ -44,11 +44,9 @@ def calibrated_srr(joint: Joint, notion: Notion) -> Calibrated:
         return max(math.log(floor + spread * most), -math.log(floor + spread * least))
 
     strength = strongest(level_at, notion.epsilon)
-    channel = srr(joint, strength)
-    return Calibrated(channel, strength, notion.level(channel, joint))
+    return Calibrated(srr(joint, strength), strength, joint, notion)
 
 
 def paper_srr(joint: Joint, notion: RLDP) -> Calibrated:
     """SRR^ε as the paper uses it: private for every distribution, whatever F is (Lemma 2)."""
-    channel = srr(joint, notion.epsilon)
-    return Calibrated(channel, notion.epsilon, notion.level(channel, joint))
+    return Calibrated(srr(joint, notion.epsilon), notion.epsilon, joint, notion)

@@ -15,7 +15,7 @@ from discreet.joint import Joint
 from discreet.mechanisms.calibrate import Calibrated, Family, calibrate
 from discreet.mechanisms.cr import cr
 from discreet.mechanisms.forms import robust
-from discreet.mechanisms.grr import grr
+from discreet.mechanisms.grr import calibrated_grr
 from discreet.mechanisms.ir import calibrated_ir
 from discreet.mechanisms.oue import oue
 from discreet.mechanisms.robust_cr import calibrated_robust_cr
@@ -247,7 +247,7 @@ METHODS: dict[str, Method] = {
     "product-safe": _product(product.safe_product),
     "coupling": _coupling,
     "simple": _simple,
-    "grr": _family(grr),
+    "grr": _closed_form(calibrated_grr),
     "oue": _family(oue),
     "cr": _cr,
     "robust-cr": _closed_form(calibrated_robust_cr),
