@@ -9,6 +9,7 @@ import math
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,3 +267,15 @@ def test_draws_are_repeatable() -> None:
     first, second = observed(3, 2, 5), observed(3, 2, 5)
     np.testing.assert_array_equal(first[0].counts, second[0].counts)
     assert not np.array_equal(first[0].counts, observed(4, 2, 5)[0].counts)
+
+
+def test_every_erratum_stands_on_its_page() -> None:
+    """With the number that is printed and the one that comes out here, to the printed digits."""
+    page = (Path(__file__).parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")
+    errata = [e for paper in PAPERS for part in printed_numbers(paper).values() for e in part if e.erratum and e.here]
+    assert len(errata) > 20
+    for entry in errata:
+        digits = len(entry.printed.partition(".")[2])
+        nearest = [f"{float(entry.here) + side * half_unit(entry.here):.{digits}f}" for side in (-1, 1)]
+        assert entry.printed in page, entry.name
+        assert any(here in page for here in nearest), entry.name
