@@ -156,7 +156,7 @@ def plan(effort: Effort, draws: int, *, small: bool, closed: Sequence[str], seco
     counts["NR"] = draws if small else effort.draws(10, 2)
     counts["coupling"] = effort.draws(10, 2) if small else effort.draws(2, 1)
     if small:
-        counts |= {"PolyOpt": draws, "PolyOpt, s ≠ s'": effort.draws(20, 3), "exact": effort.draws(3, 1)}
+        counts |= {"PolyOpt": draws, "PolyOpt, s ≠ s'": effort.draws(20, 3), "exact": effort.draws(2, 1)}
     return Plan(counts, effort.seconds(seconds))
 
 

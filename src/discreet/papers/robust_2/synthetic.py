@@ -41,7 +41,7 @@ def four_sizes(effort: Effort) -> Outcome:
     values: dict[str, Measured] = {}
     for i, (c, k) in enumerate(SIZES):
         small = c * k < 20
-        work = plan(effort, draws, small=small, closed=CLOSED, seconds=6)
+        work = plan(effort, draws, small=small, closed=CLOSED, seconds=16)
         found = effort.part(i, len(SIZES)).map(
             _curves, [(c, k, number, tuple(epsilons), work) for number in range(draws)]
         )
@@ -67,7 +67,7 @@ def utility_robustness(effort: Effort) -> Outcome:
     values: dict[str, Measured] = {}
     for i, (c, k) in enumerate(SIZES):
         few = effort.draws(20, 3) if c * k < 20 else effort.draws(2, 1)
-        todo = [(c, k, number, number < 10 * few, effort.seconds(6) * (number < few)) for number in range(draws)]
+        todo = [(c, k, number, number < 10 * few, effort.seconds(16) * (number < few)) for number in range(draws)]
         found = effort.part(i, len(SIZES)).map(_differences, todo)
         samples = {name: np.array([one[name] for one in found if name in one]) for name in found[0]}
         boxes = tuple(Box(f"{name}\n({len(nmi)})", nmi) for name, nmi in samples.items())

@@ -26,7 +26,7 @@ def betas(effort: Effort) -> Outcome:
     values: dict[str, Measured] = {}
     for i, (c, k) in enumerate(SIZES):
         draws, small = effort.draws(100), c * k < 20
-        work = plan(effort, draws, small=small, closed=(), seconds=6)
+        work = plan(effort, draws, small=small, closed=(), seconds=16)
         found = effort.part(i, len(SIZES)).map(_row, [(c, k, number, work) for number in range(draws)])
         samples = gathered(found)
         values |= measured(c, k, samples) | _impacts(f"{c}×{k}", samples)
