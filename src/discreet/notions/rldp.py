@@ -152,9 +152,10 @@ def _worst_pair(ball: Ball, rows: Floats) -> tuple[int, int, int, float, float]:
             break
         s, t = first[pair], second[pair]
         worst = worst_ratio(Pairs(ball, s, t, rows[y, s], rows[y, t]))
-        i = int(worst.bound.argmax())
-        if worst.bound[i] > best[3]:
-            best = (int(y[i]), int(s[i]), int(t[i]), float(worst.bound[i]), float(worst.split[i]))
+        ratios = np.where(np.isnan(worst.bound), np.inf, worst.bound)
+        i = int(ratios.argmax())
+        if ratios[i] > best[3]:
+            best = (int(y[i]), int(s[i]), int(t[i]), float(ratios[i]), float(worst.split[i]))
     return best
 
 

@@ -36,6 +36,8 @@ ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
 ROBUST_GAP = 5e-4
 POLYOPT_LETTERS = 16
 ROUNDING = 1e-9
+LATE = 0.8
+"""A search that took more than this share of its time was ended by the limit: it reserves the rest for the proof."""
 DISCLOSED_LETTERS = 60
 Progress = Callable[[float, float, float], None]
 """Called now and then with the value so far, the bound so far and the seconds used."""
@@ -100,9 +102,11 @@ def _solved(solve: Callable[..., Split], joint: Joint, problem: Splitting, limit
 
 
 def _closed_form(mechanism: Callable[[Joint, Notion], Calibrated]) -> Method:
-    """A calibrated mechanism, which says nothing about the others."""
+    """A calibrated mechanism, which says nothing about the others; robust ones leave room for rounding in the proof."""
 
     def method(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
+        if isinstance(notion, RLDP):
+            notion = replace(notion, epsilon=notion.epsilon * (1 - ROUNDING))
         return Found(mechanism(joint, notion).channel, math.inf, "closed form")
 
     return method
@@ -137,8 +141,7 @@ def _product(search: Callable[..., product.Found]) -> Method:
 
 
 def _closed_forms(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> list[Channel]:
-    """The closed forms that suit the joint and have a member that is private enough, with room for rounding."""
-    notion = replace(robust(notion, "closed forms"), epsilon=notion.epsilon * (1 - ROUNDING))
+    """The closed forms that suit the joint and have a member that is private enough."""
     names = [
         "grr",
         *(["srr", "ir", "robust-cr"] if joint.include_secret else []),
@@ -172,13 +175,15 @@ def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> F
 def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
     """Bands under one curve; the best closed form, or PolyOpt where it is small enough, where those keep more."""
     notion = robust(notion, "coupling")
-    seconds = limits.time_limit or ROBUST_SECONDS
+    seconds, started = limits.time_limit or ROBUST_SECONDS, time.monotonic()
     others = _simpler(joint, notion, utility, seconds)
-    coupled = _coupled(joint, notion, seconds, limits.progress)
-    best = _best_of(joint, utility, [*coupled, *others])
     bound = robust_bound(joint, notion, utility)
+    left = max(seconds - (time.monotonic() - started), seconds / 3)
+    coupled = _coupled(joint, notion, left, limits.progress)
+    best = _best_of(joint, utility, [*coupled, *others])
     if best in coupled:
-        return Found(_named(joint, best), bound, "local optimum")
+        late = time.monotonic() - started > LATE * seconds
+        return Found(_named(joint, best), bound, "time limit" if late else "local optimum")
     return Found(best, bound, "closed form" if coupled else "stalled")
 
 

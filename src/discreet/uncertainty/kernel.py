@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 WIDEST, NARROWEST, ROUNDS = 21.0, -300.0, 200
 CLOSE = 1e-8
 """A Newton step this short is followed by one of its square."""
+FLAT = 1e-12
+"""Entries that differ by less are rounding of one: their largest is returned, which is never too small."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -39,7 +41,7 @@ def search_one(v: Floats, p: Floats, radius: float, order: float, attained: Floa
         if v[u] > top:
             top, at_top = v[u], u
     scale = top - bottom
-    if scale <= 1e-15 * max(abs(top), abs(bottom)):
+    if scale <= FLAT * max(abs(top), abs(bottom)):
         return top, 0.0
     if radius <= 0:
         return mean, np.inf
@@ -91,7 +93,11 @@ def search_one(v: Floats, p: Floats, radius: float, order: float, attained: Floa
             attained[u] /= total
     else:
         attained[at_top] += 1 - total
-    return min(mean - scale * nu * np.expm1(log_mean - radius), top), scale * nu * np.exp(log_mean - radius)
+    value = mean - scale * nu * np.expm1(log_mean - radius)
+    if np.isnan(value):  # rounding left no number; the largest entry bounds every mean
+        attained[:] = p
+        return top, 0.0
+    return min(value, top), scale * nu * np.exp(log_mean - radius)
 
 
 @njit(cache=True, error_model="numpy")

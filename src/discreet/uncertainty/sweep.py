@@ -63,7 +63,7 @@ class Sweep:
             self.splits, self.rise, self.rise_slope, self.fall, self.fall_slope, self.tangents, first, second, price,
             attained, bound,
         )  # fmt: skip
-        return attained, bound
+        return attained, np.where(np.isnan(bound), np.inf, bound)
 
 
 @njit(cache=True, error_model="numpy")
