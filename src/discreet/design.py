@@ -48,11 +48,14 @@ class Design:
     def sparser(self, share: float = SPARSER) -> Design:
         """The same with fewer outputs: those that say nearly the same are merged while at most this share of the mutual
         information is lost. Merging is post-processing; the result is proven all the same, its outputs named anew."""
+        if not 0 <= share < 1:
+            raise ParameterError("a share outside [0, 1)", where="share", remedy="Try 0.02.")
         joint = self.protocol.joint
         merged = fewer_outputs(joint, self.protocol.channel, share)
         channel = Channel(merged.matrix, joint.letters, named_outputs(joint, merged.matrix))
         protocol = Protocol.make(channel, joint, self.protocol.notion, source=self.protocol.source)
-        return replace(self, protocol=protocol, utility=self.measure.of(joint, protocol.channel))
+        value = self.measure.of(joint, protocol.channel)
+        return replace(self, protocol=protocol, utility=value, status=f"{self.status}, outputs merged")
 
 
 def design(

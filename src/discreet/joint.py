@@ -100,11 +100,11 @@ class Joint:
         merged = [self.secret_letters.index(letter) for letter in letters if letter in self.secret_letters]
         kept = [s for s in range(len(self.secret_letters)) if s not in merged]
         names = tuple(self.secret_letters[s] for s in kept)
-        if len(merged) != len(letters) or len(merged) < 2 or into in names:
+        if len(merged) != len(letters) or len(set(merged)) != len(merged) or len(merged) < 2 or into in names:
             raise DistributionError(
                 "secrets that cannot be merged",
                 where="merge_secrets",
-                remedy="Give two or more letters of `secret_letters`, and a name that no other secret has.",
+                remedy="Give two or more different letters of `secret_letters`, and a name that no other secret has.",
             )
 
         def together(cells: NDArray[Any]) -> NDArray[Any]:

@@ -40,7 +40,7 @@ def test_the_worst_cases_are_told_in_words():
     found = audit(Channel(MATRIX, JOINT.letters, ("HS-grad or 11th", "other")), JOINT)
     times = math.exp(found.ldp)
     assert found.witnesses["LDP"] == (
-        f"output 'HS-grad or 11th' makes 'Armed-Forces' {times:.3g} times as likely as 'Sales'"
+        f"output 'HS-grad or 11th' makes 'Armed-Forces' {math.ceil(100 * times) / 100} times as likely as 'Sales'"
     )
     assert "before" in found.witnesses["LIP"]
     assert found.witnesses["RLDP"].endswith("at the worst distribution of the set")

@@ -1,5 +1,6 @@
 """False claims and careless paths that an attack on the proofs and the release once got through."""
 
+import io
 import math
 
 import numpy as np
@@ -8,10 +9,17 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.audit.words import rounded_up, times
 from discreet.certify import prove
 from discreet.certify.exponential import LARGEST, exp_bounds, exp_lower
 from discreet.release.composition import total_epsilon
+from discreet.release.csvfile import CsvRecords
+from discreet.release.kernel import Kernel
+from discreet.release.keyed import Keyed
 from discreet.release.letters import as_text
+from discreet.release.manifest import statement
+from discreet.release.randomness import Keystream
+from discreet.report.words import robustness
 
 BITS = 52
 ONE = 1 << BITS
@@ -86,3 +94,51 @@ def test_odd_integers_for_bits_are_no_way_around_the_sums():
 def test_a_confidence_next_to_nothing_is_answered():
     joint = dc.Joint.from_counts([[20, 20], [20, 20]], include_secret=True)
     assert prove(two_rows([ONE // 2] * 4), BITS, joint, dc.RLDP(0.3, dc.ChiSquare(1e-17))).epsilon == 0.3
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.004, 0.0049, 0.1, 0.3, 1.0, 1.5, 3.0, 20.0])
+def test_no_promise_is_rounded_down(epsilon):
+    """ε = 0.004 once read "at most 1-fold", and e^1.5 = 4.4817 "4.48-fold"."""
+    assert math.exp(epsilon) <= float(times(epsilon)) <= 1 + math.expm1(epsilon) * 1.011
+    assert epsilon <= float(rounded_up(epsilon)) <= epsilon * (1 + 1e-5)
+
+
+def test_a_confidence_below_one_is_not_called_certain():
+    notion = dc.RLDP(1.0, dc.ChiSquare(0.999))
+    assert "the 99.9% confidence set" in robustness(notion)
+    assert "the 95% confidence set" in robustness(dc.RLDP(1.0, dc.ChiSquare(0.95)))
+
+
+def test_a_keyed_release_on_a_testing_stream_says_so(tmp_path):
+    joint = dc.Joint.from_counts([[7, 10], [26, 57]])
+    protocol = dc.design(joint, dc.LIP(1.0)).protocol
+    for randomness, said in ((Keystream.testing(), True), (Keystream.fresh(), False)):
+        keyed = Keyed("person", bytes(32))
+        kernel = Kernel(protocol, randomness, (), keyed)
+        assert ("testing" in statement(kernel, keep_order=False)["randomness"]) is said
+
+
+def test_secrets_are_merged_once_each():
+    joint = dc.Joint.from_counts([[7, 10], [26, 57], [3, 4]])
+    letter, other = joint.secret_letters[:2]
+    with pytest.raises(dc.DistributionError, match="cannot be merged"):
+        joint.merge_secrets([letter, letter], "both")
+    assert len(joint.merge_secrets([letter, other], "both").secret_letters) == 2
+
+
+@pytest.mark.parametrize("share", [-1.0, 1.0, 5.0, math.nan])
+def test_a_share_of_information_to_lose_is_a_share(share):
+    found = dc.design(dc.Joint.from_counts([[7, 10], [26, 57]]), dc.LIP(1.0))
+    with pytest.raises(dc.ParameterError, match="share"):
+        found.sparser(share)
+
+
+@pytest.mark.parametrize("line", [b"P,SECR\xe9T,XV,N,q,EXTRA,MORE\n", b"\xff\xfe,a\n", b"\xc3\n"])
+def test_a_ragged_record_with_bytes_that_do_not_fit_is_a_record(line, capfd):
+    """pyarrow once showed the byte and its place, and stopped with an error about something else."""
+    head, good = b"a,b,c,d,e\n", b"1,2,3,4,5\n"
+    records = CsvRecords(io.BytesIO(head + good * 3 + line + good * 2), ["a"], ["b"])
+    found = pa.Table.from_batches(list(records))
+    assert len(found) == 6
+    assert found["a"].to_pylist() == [b"1"] * 3 + [None] + [b"1"] * 2
+    assert capfd.readouterr() == ("", "")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from decimal import ROUND_CEILING, Decimal
 
 from discreet.notions.level import Level
+
+PLAIN = 1e9
 
 
 def in_words(level: Level, *, raised: bool = True, robust: bool = False) -> str:
@@ -31,8 +34,18 @@ def quoted(letter: Hashable) -> str:
 
 
 def times(epsilon: float) -> str:
-    """e^ε with three digits."""
-    return f"{math.exp(epsilon):.3g}" if epsilon < 700 else "more than 1e300"
+    """e^ε, rounded up to three digits of what exceeds 1: no promise sounds stronger than it is."""
+    return rounded_up(math.exp(epsilon), above=1.0, digits=3) if epsilon < 700 else "more than 1e300"
+
+
+def rounded_up(value: float, above: float = 0.0, digits: int = 6) -> str:
+    """A decimal that is not below the value, with so many digits of what exceeds `above`."""
+    if value <= above or not math.isfinite(value):
+        return f"{value:g}"
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb((exact - Decimal(repr(above))).adjusted() - digits + 1)
+    shown = ((exact / unit).to_integral_value(ROUND_CEILING) * unit).normalize()
+    return f"{shown:f}" if value < PLAIN else f"{shown:e}"
 
 
 def _compared(epsilon: float, output: str, secret: str, other: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.audit.words import rounded_up
 from discreet.cli.options import Bits, Json
 from discreet.cli.show import as_json, facts, paragraph, stderr, working
 
@@ -67,7 +68,7 @@ def _release(protocol: Path, table: Path, released: Path) -> None:
 
     with working("Releasing"):
         outcome = sanitise_file(Job(protocol, str(table), str(released)))
-    paragraph(f"Released {outcome.records:,} records at total epsilon {outcome.epsilon:.6g}.", stderr)
+    paragraph(f"Released {outcome.records:,} records at total epsilon {rounded_up(outcome.epsilon)}.", stderr)
 
 
 def _report(protocol: Path, page: Path, bits: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from discreet.audit.words import rounded_up
 from discreet.cli.options import Bits, Encoding, Json, Notions, Release, Secret, notion_of
 from discreet.cli.plan import check_plan, show_plan, smallest
 from discreet.cli.plan import summary as summary_of_plan
@@ -194,7 +195,8 @@ def show_design(
             "told about the secret": f"{unit(protocol.leakage)} on average",
             "outputs": f"{len(protocol.outputs)}{_fewer(found)}",
             "found by": f"{found.method}, {found.status}, {found.seconds:.1f} s",
-            "promise": f"{notion_name(protocol.notion)} at epsilon {protocol.epsilon:.6g}, proven in exact arithmetic",
+            "promise": f"{notion_name(protocol.notion)} at epsilon {rounded_up(protocol.epsilon)}, "
+            "proven in exact arithmetic",
         },
     )
     paragraph(guarantee(protocol), style="bold")

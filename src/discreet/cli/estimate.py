@@ -13,6 +13,7 @@ from rich.text import Text
 from discreet.cli.options import Json, ProtocolPath
 from discreet.cli.show import as_json, paragraph, stdout, working
 from discreet.naming import label
+from discreet.report.words import percent
 
 if TYPE_CHECKING:
     from discreet.estimate import Estimate
@@ -96,7 +97,7 @@ def _show(found: Estimate, level: float, group: str) -> None:
     title = f"{group}{' × '.join(found.names)}, {found.n:,} records"
     table = Table(title=title, title_justify="left", title_style="bold", box=None)
     table.add_column("letter", overflow="fold")
-    for name in ("frequency", "± s.e.", f"{level:.0%} interval"):
+    for name in ("frequency", "± s.e.", f"{percent(level)} interval"):
         table.add_column(name, justify="right")
     limits = found.interval(level)
     for letter, value, error, (low, high) in zip(

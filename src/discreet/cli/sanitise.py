@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from discreet.audit.words import rounded_up
 from discreet.cli.options import Encoding, Json, ProtocolPath
 from discreet.cli.show import Rows, as_json, facts, paragraph, stderr, working
 
@@ -44,7 +45,10 @@ def sanitise(
     def announce(account: Account) -> None:
         draws = "the first draw" if account.draws == 1 else f"{account.draws} independent draws"
         limit = "" if account.budget is None else f" of a budget of {account.budget:g}"
-        paragraph(f"This release makes {draws} of these records: total epsilon {account.epsilon:.6g}{limit}.", stderr)
+        paragraph(
+            f"This release makes {draws} of these records: total epsilon {rounded_up(account.epsilon)}{limit}.",
+            stderr,
+        )
 
     job = Job(
         protocol=protocol,

@@ -128,14 +128,17 @@ class _Utf8(io.RawIOBase):
         mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
         name = MARKS[mark] if mark else encoding or "utf-8"
         try:
-            plain = codecs.lookup(name).name in ("utf-8", "ascii")
-            self._decoder = None if plain else codecs.getincrementaldecoder(name)("replace")
+            self._ascii_as_is = codecs.lookup(name).name in ("utf-8", "ascii")
+            self._decoder = codecs.getincrementaldecoder("utf-8" if self._ascii_as_is else name)("replace")
         except LookupError:
             raise TableError("an unknown encoding", where=name, remedy="Known are utf-8, latin-1, cp1252 …") from None
         self._ahead = self._utf8(start[len(mark) :])
 
     def _utf8(self, data: Octets, final: bool = False) -> Octets:
-        return data if self._decoder is None else self._decoder.decode(data, final).encode()
+        """Bytes that do not fit become � here: pyarrow shows them to the user where a record is ragged."""
+        if self._ascii_as_is and not self._decoder.getstate()[0] and np.frombuffer(data, np.uint8).max(initial=0) < 128:
+            return data
+        return self._decoder.decode(data, final).encode()
 
     def first_record(self) -> bytes:
         """The first line that is not blank, up to the end of its last quoted field."""

@@ -32,9 +32,16 @@ def statement(kernel: Kernel, keep_order: bool) -> dict[str, Any]:
             "notion": type(protocol.notion).__name__,
             "epsilon": protocol.epsilon,
         },
-        "randomness": "keyed BLAKE2b, repeatable" if kernel.keyed else kernel.randomness.source,
+        "randomness": "; ".join(_sources(kernel)),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _sources(kernel: Kernel) -> list[str]:
+    """Where the draws come from, and the order, if it is not the operating system's."""
+    if not kernel.keyed:
+        return [kernel.randomness.source]
+    return ["keyed BLAKE2b, repeatable", *([] if kernel.randomness.private else [kernel.randomness.source])]
 
 
 def account_of(account: Account) -> dict[str, Any]:

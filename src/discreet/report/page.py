@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.audit import Audit, audit
+from discreet.audit.words import rounded_up, times
 from discreet.costly import costly_secrets
 from discreet.naming import label as in_words
 from discreet.notions.rldp import RLDP
@@ -73,7 +74,7 @@ def _head(protocol: Protocol, found: Audit, title: str) -> str:
     joint = protocol.joint
     tiles = {
         "of the information in the released data is kept": f"{kept(joint, found.mutual_information):.0%}",
-        "is the most any belief about the secret can change": f"× {math.exp(protocol.epsilon):.3g}",
+        "is the most any belief about the secret can change": f"× {times(protocol.epsilon)}",
         "records stand behind the estimate": f"{joint.n:,}" if joint.n else "–",
         "possible outputs": str(len(protocol.outputs)),
     }
@@ -100,8 +101,8 @@ def _promise(protocol: Protocol, found: Audit) -> list[str]:
         tag(
             "p",
             text(
-                f"Technically: {notion_name(protocol.notion)} at epsilon {protocol.epsilon:.6g}, proven in exact "
-                "arithmetic for the whole numbers that are drawn from. "
+                f"Technically: {notion_name(protocol.notion)} at epsilon {rounded_up(protocol.epsilon)}, "
+                "proven in exact arithmetic for the whole numbers that are drawn from. "
                 f"The distribution was {SOURCES[protocol.source or 'given']}."
             ),
         ),

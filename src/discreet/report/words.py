@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.alphabet import Attribute
+from discreet.audit.words import times
 from discreet.costly import Costly
 from discreet.joint import Joint
 from discreet.naming import label
@@ -57,7 +58,7 @@ def notion_name(notion: Notion) -> str:
 
 def guarantee(protocol: Protocol) -> str:
     """What is promised about the secret, in one or two sentences."""
-    secret, factor = names(protocol.joint.secrets), f"{math.exp(protocol.epsilon):.3g}"
+    secret, factor = names(protocol.joint.secrets), times(protocol.epsilon)
     notion = protocol.notion
     if isinstance(notion, SRLIP):
         return (
@@ -81,7 +82,7 @@ def robustness(notion: RLDP) -> str:
     """For which distributions a robust guarantee holds."""
     match notion.uncertainty:
         case ChiSquare(confidence=confidence):
-            return f"This holds for every distribution in the {confidence:.0%} confidence set of the estimate."
+            return f"This holds for every distribution in the {percent(confidence)} confidence set of the estimate."
         case Renyi(order=order, radius=radius):
             return f"This holds for every distribution within Rényi divergence {radius:g} (order {order:g})."
         case Everything():
@@ -89,6 +90,11 @@ def robustness(notion: RLDP) -> str:
         case Exactly():
             return "This holds for the estimated distribution."
     return "This holds for every distribution in the stated set."
+
+
+def percent(share: float) -> str:
+    """All its digits: 99.9 % is not 100 %."""
+    return f"{100 * share:.10g}%"
 
 
 def caveats(protocol: Protocol) -> list[str]:
