@@ -51,7 +51,8 @@ NONE = (None, None)
         (b"a,b\n1,2\nx\n", [(b"1", b"2"), NONE]),
         (b"a,b\nx\n\n1,2\ny\ny\n3,4\n", [NONE, (b"1", b"2"), NONE, NONE, (b"3", b"4")]),
         (b"a,b\n\x00,\x01\n", [(b"\x00", b"\x01")]),
-        (b"a,b\n\xff\xfe,\xe9\n", [(b"\xff\xfe", b"\xe9")]),
+        (b"a,b\n\xff\xfe,\xe9\n", [("��".encode(), "�".encode())]),
+        ("a,b\né,ü\n".encode() + b"\xc3,x\n", [("é".encode(), "ü".encode()), ("�".encode(), b"x")]),
         (b"\xef\xbb\xbfa,b\n1,2\n", [(b"1", b"2")]),
     ],
 )
