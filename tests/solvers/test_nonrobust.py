@@ -176,3 +176,19 @@ def test_ctrl_c_returns_what_is_there():
     split = solve_alone(Staircases(np.array([0.5, 0.3, 0.2]), 1.0), progress=stop)
     assert split.status == "interrupted"
     assert split.upper_bound >= split.value >= 0
+
+
+def test_a_report_that_is_never_made_is_left_out(monkeypatch):
+    """A row of weight zero once had no place on the line of any secret."""
+    joint = Joint.from_counts([[3, 5], [4, 1]], include_secret=True)
+    best = nonrobust.solve(joint, LDP(1.0))
+    honest = nonrobust._best_report
+
+    def with_an_idle_row(*given):
+        split = honest(*given)
+        return replace(split, rows=np.vstack([split.rows, np.ones(2)]), weights=np.append(split.weights, 0.0))
+
+    monkeypatch.setattr(nonrobust, "_best_report", with_an_idle_row)
+    again = nonrobust.solve(joint, LDP(1.0))
+    assert again.value == pytest.approx(best.value)
+    assert len(again.channel.matrix) == len(best.channel.matrix)

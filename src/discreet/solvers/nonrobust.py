@@ -64,7 +64,8 @@ def solve(
         )
     prior = joint.secret_prior[joint.seen]
     report = _best_report(prior, notion, gap, time_limit, progress)
-    matrix = report.weights[:, None] * report.rows
+    used = report.weights > 0
+    matrix = report.weights[used, None] * report.rows[used]
     matrix /= matrix.sum(axis=0)
     rest = entropy(joint.table) - entropy(prior)
     value = rest + float((prior * matrix * np.log(matrix / (matrix @ prior)[:, None])).sum())
