@@ -159,6 +159,8 @@ def test_a_set_beyond_all_bounds_counts_as_everything(uncertainty):
     joint, weights = case(2)
     everything = level_upper_bound(weights, BITS, joint, RLDP(1.0, Everything()))
     prove(weights, BITS, joint, RLDP(1.0, uncertainty), everything)
+    with pytest.raises(ProofError):
+        prove(weights, BITS, joint, RLDP(1.0, uncertainty), everything * 0.99)
 
 
 def test_an_unseen_secret_may_have_any_distribution():

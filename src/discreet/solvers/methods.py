@@ -36,8 +36,6 @@ ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
 ROBUST_GAP = 5e-4
 POLYOPT_LETTERS = 16
 ROUNDING = 1e-9
-LATE = 0.8
-"""A search that took more than this share of its time was ended by the limit: it reserves the rest for the proof."""
 DISCLOSED_LETTERS = 60
 Progress = Callable[[float, float, float], None]
 """Called now and then with the value so far, the bound so far and the seconds used."""
@@ -180,19 +178,21 @@ def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) ->
     bound = robust_bound(joint, notion, utility)
     left = max(seconds - (time.monotonic() - started), seconds / 3)
     coupled = _coupled(joint, notion, left, limits.progress)
-    best = _best_of(joint, utility, [*coupled, *others])
-    if best in coupled:
-        late = time.monotonic() - started > LATE * seconds
-        return Found(_named(joint, best), bound, "time limit" if late else "local optimum")
+    best = _best_of(joint, utility, [*(found.channel for found in coupled), *others])
+    for found in coupled:
+        if found.channel is best:
+            return Found(_named(joint, best), bound, found.status)
     return Found(best, bound, "closed form" if coupled else "stalled")
 
 
-def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | None = None) -> list[Channel]:
+def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | None = None) -> list[Found]:
     """What bands and gluing find; nothing if a linear program fails on the way, which costs utility only."""
     try:
         if joint.sees_secret:
-            return [curator.solve(joint, notion, time_limit=seconds, progress=progress)]
-        return [coupling.solve(joint, notion, time_limit=seconds, progress=progress).channel]
+            glued = curator.solve(joint, notion, time_limit=seconds, progress=progress)
+            return [Found(glued, math.inf, "local optimum")]
+        found = coupling.solve(joint, notion, time_limit=seconds, progress=progress)
+        return [Found(found.channel, found.upper_bound, found.status)]
     except UnfinishedError:
         return []
 
@@ -221,7 +221,7 @@ def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Foun
     started, seconds = time.monotonic(), limits.time_limit or ROBUST_SECONDS
     starts = _simpler(joint, notion, utility, seconds)
     if joint.reads_secret:
-        starts += _coupled(joint, notion, seconds / 3)
+        starts += [found.channel for found in _coupled(joint, notion, seconds / 3)]
     found = exact.solve(
         joint,
         notion,

@@ -40,8 +40,7 @@ from discreet.uncertainty.sets import Exactly
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """The channel on (s, u), its mutual information, a proven bound on every other one, and how the search on S
-    ended."""
+    """The channel on (s, u), its mutual information, a proven bound on every other one, and how the search ended."""
 
     channel: Channel
     value: float

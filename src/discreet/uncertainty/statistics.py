@@ -41,13 +41,6 @@ def upper_bounds(ball: Ball) -> Floats:
     return most_mass(ball.conditional, ball.radii[:, None], ball.order)
 
 
-def pushed(ball: Ball, spent: float, sign: int) -> Floats:
-    """The conditionals R[s, u] that put most (sign 1) or least (sign −1) on letter u for this part of the budget."""
-    secrets, k = np.arange(len(ball.mass)), ball.estimate.shape[1]
-    reach = ball.reach(np.full(len(secrets), spent), secrets)[:, None]
-    return largest(sign * np.eye(k)[None], ball.conditional[:, None], reach, ball.order).attained_at
-
-
 def l1_radius(ball: Ball) -> Floats:
     """rad_s = max ‖R − P̂_{U|s}‖₁ over F_{U|s} (robust-2 (30)): exact up to 20 letters, above an upper bound.
 

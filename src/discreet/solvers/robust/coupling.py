@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.information import utility
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
+from discreet.solvers.nonrobust import Coupled
 from discreet.solvers.robust.bounds import nonrobust_bound
 from discreet.solvers.robust.curve import Curves, State, again, improve, refined, splits, start, with_kinds
 from discreet.solvers.robust.gluing import Glued, glue, together
@@ -37,16 +36,6 @@ SETTLED = 2e-4
 SECONDS_A_PAIR = 3e-5
 BOUND_SECONDS = 10.0
 POLISHED = 100
-
-
-@dataclass(frozen=True, eq=False)
-class Coupled:
-    """The channel on (s, u), what it keeps, a proven bound on every other mechanism, and how the search ended."""
-
-    channel: Channel
-    value: float
-    upper_bound: float
-    status: str
 
 
 def solve(
