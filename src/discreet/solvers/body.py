@@ -29,6 +29,8 @@ DUST = 1e-11
 CUT_ROUNDS = 200
 MISSED = 1e-8
 INSIDE_ROUNDS = 5
+COMPARED_ENTRIES = 10_000_000
+"""Conditions are compared with each other, to leave out implied ones, while it takes a few hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,11 +206,15 @@ class Body:
 
         On Σ x = 1 a condition a·x ≤ 0 may be shifted: b = a − m, b·x ≤ −m. With m the mean of a and ±b as one row, the
         two conditions of LIP become one. Rows with zeros keep them (m = 0). Where only one side is known, the other is
-        what 0 ≤ x ≤ top implies.
+        what 0 ≤ x ≤ top implies. Conditions that another one implies are left out: that can only loosen bounds, and
+        `inside` knows them all.
         """
-        mean = (self.conditions @ self.massive) / self.massive.sum()
-        mean[((self.conditions == 0) & (self.massive > 0)).any(axis=1)] = 0.0
-        shifted = self.conditions - mean[:, None] * self.massive
+        conditions = self.conditions
+        if self.problem.cone.separate is None and conditions.size * len(conditions) <= COMPARED_ENTRIES:
+            conditions = conditions[_not_implied(conditions)]
+        mean = (conditions @ self.massive) / self.massive.sum()
+        mean[((conditions == 0) & (self.massive > 0)).any(axis=1)] = 0.0
+        shifted = conditions - mean[:, None] * self.massive
         size = np.abs(shifted).max(axis=1, initial=0.0)
         size[size == 0] = 1.0
         b, limit = shifted / size[:, None], -mean / size
@@ -254,3 +260,16 @@ class Body:
         costs[self.problem.target, np.arange(len(self.scale))] = self.massive * self.scale
         box = np.zeros((self.targets, self.targets)), np.ones((self.targets, self.targets))
         return np.where(self.problem.target_prior > 0, np.clip(self.maximise(costs, *box).bounds, 0.0, 1.0), 0.0)
+
+
+def _not_implied(conditions: Floats) -> NDArray[np.bool_]:
+    """False for conditions a·x ≤ 0 that another one, b·x ≤ 0 with a ≤ t b for some t ≥ 0, implies on x ≥ 0."""
+    needed = np.ones(len(conditions), dtype=np.bool_)
+    for i, a in enumerate(conditions):
+        ratio = np.divide(a, conditions, out=np.zeros_like(conditions), where=conditions != 0)
+        least = np.where(conditions > 0, ratio, 0.0).max(axis=1)
+        most = np.where(conditions < 0, ratio, np.inf).min(axis=1)
+        implies = needed & (least <= most) & ((conditions != 0) | (a <= 0)).all(axis=1)
+        implies[i] = False
+        needed[i] = not implies.any()
+    return needed
