@@ -179,11 +179,9 @@ class Functionals:
         limits = np.column_stack([centre - half, centre + half])
         if self.switched.any():
             scores = self.blind_scores[self.switched[self.determined]]
-            limits[self.switched] = confidence_limits(sample, fitted, scores, level)
+            limits[self.switched] = confidence_limits(sample, fitted, scores, scores, level)
         if not self.determined.all():
-            lower, upper = self._bounding
-            limits[~self.determined, 0] = confidence_limits(sample, fitted, lower, level)[:, 0]
-            limits[~self.determined, 1] = confidence_limits(sample, fitted, upper, level)[:, 1]
+            limits[~self.determined] = confidence_limits(sample, fitted, *self._bounding, level)
             wide = np.column_stack(
                 [np.minimum(limits[:, 0], self.bounds[:, 0]), np.maximum(limits[:, 1], self.bounds[:, 1])]
             )

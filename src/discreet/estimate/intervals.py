@@ -1,9 +1,8 @@
 """Confidence limits for a linear combination θ = w·p from the linear statistic T = Σ_i l(y_i) / n, with l Q = w.
 
-A value θ is inside the interval when T is not in a tail of its law under θ. That law depends on all of p. It is taken
-under the fitted p̂ tilted to the hypothesis, p ∝ p̂ e^{s w} with w·p = θ: for one letter x it gives the letter
-probability θ and leaves the proportions of the others alone. T is a sum of independent scores, so its tail comes from
-the saddlepoint formula of Lugannani and Rice in Barndorff-Nielsen's form
+A value θ is inside the interval when T is not in a tail of its law under θ. That law depends on all of p; `nuisance`
+fits it under the hypothesis w·p = θ, from the tilted fit p ∝ p̂ e^{s w} on, which parametrises θ by s. T is a sum of
+independent scores, so its tail comes from the saddlepoint formula of Lugannani and Rice in Barndorff-Nielsen's form
 
     r* = r + ln(u/r)/r,   r = sign(t) √(2(t T − K(t))),  u = t √K''(t),  K'(t) = T,
     K(t) = Σ_k n_k ln Σ_y (Q_k p)_y e^{t l_y},
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from discreet.estimate.nuisance import RECORDS, given_statistic
 from discreet.estimate.sample import Floats, Sample
 
 UNEVEN = 0.05
@@ -30,6 +30,8 @@ FURTHEST_TILT = 1e5
 FURTHEST_SADDLEPOINT = 2e3
 ROUNDS = 60
 BLOCK = 4_000_000
+MANY_LETTERS = 100
+"""With more, the tilted fit itself is the hypothesis: a fit for every combination would take minutes."""
 
 
 def is_uneven(sample: Sample, frequencies: Floats, scores: Floats) -> NDArray[np.bool_]:
@@ -42,16 +44,19 @@ def is_uneven(sample: Sample, frequencies: Floats, scores: Floats) -> NDArray[np
     return np.asarray(third > UNEVEN * second**1.5)
 
 
-def confidence_limits(sample: Sample, fitted: Floats, scores: Floats, level: float) -> Floats:
-    """Lower and upper limit for every row of scores, within the range that the combination has on the simplex."""
+def confidence_limits(sample: Sample, fitted: Floats, lower: Floats, upper: Floats, level: float) -> Floats:
+    """A lower limit from every row of scores `lower`, an upper one from the same row of `upper`.
+
+    They are within the range that the combination has on the simplex.
+    """
     z = float(ndtri((1 + level) / 2))
-    limits = np.empty((len(scores), 2))
-    block = max(1, BLOCK // (2 * scores.shape[1]))
-    for start in range(0, len(scores), block):
+    limits = np.empty((len(lower), 2))
+    block = max(1, BLOCK // (2 * sample.matrix.size))
+    for start in range(0, len(lower), block):
         part = slice(start, start + block)
-        twice = np.concatenate([scores[part], scores[part]])
-        targets = np.repeat([z, -z], len(twice) // 2)
-        test = _Test.of(sample, fitted, twice)
+        both = np.concatenate([lower[part], upper[part]])
+        targets = np.repeat([z, -z], len(both) // 2)
+        test = _Test.of(sample, fitted, both, z**2)
         limits[part] = test.theta(_root(test.signed, targets, test.step)).reshape(2, -1).T
     return limits
 
@@ -70,9 +75,10 @@ class _Test:
     at_bottom: NDArray[np.bool_]
     at_top: NDArray[np.bool_]
     step: Floats
+    most: float
 
     @classmethod
-    def of(cls, sample: Sample, fitted: Floats, scores: Floats) -> _Test:
+    def of(cls, sample: Sample, fitted: Floats, scores: Floats, most: float) -> _Test:
         weights = scores @ sample.scaled
         lowest, width = weights.min(axis=1), np.maximum(np.ptp(weights, axis=1), FLOOR)
         weights = (weights - lowest[:, None]) / width[:, None]
@@ -81,25 +87,33 @@ class _Test:
         seen = sample.counts > 0
         low = np.minimum.reduceat(scores, sample.starts, axis=1)[:, sample.wave]
         high = np.maximum.reduceat(scores, sample.starts, axis=1)[:, sample.wave]
-        support = (fitted + FLOOR) / (1 + FLOOR * len(fitted))
+        support = (sample.n * fitted + RECORDS / len(fitted)) / (sample.n + RECORDS)
         mean = weights @ support
         variance = np.maximum((weights - mean[:, None]) ** 2 @ support, FLOOR)
         noise = np.sqrt(np.diag(sample.covariance(scores, sample.matrix @ support))) * spread / width
         return cls(
             sample, np.log(support), weights, lowest, width, scores, scores @ sample.counts,
             np.all((scores <= low + FLOOR) | ~seen, axis=1), np.all((scores >= high - FLOOR) | ~seen, axis=1),
-            np.clip(noise / variance, 1e-9, 1.0),
+            np.clip(noise / variance, 1e-9, 1.0), most,
         )  # fmt: skip
 
     def hypothesis(self, tilt: Floats) -> Floats:
-        """p ∝ p̂ e^{s w}, a row a combination."""
+        """The p under which T is judged, a row a combination."""
+        tilted = self.tilted(tilt)
+        if tilted.shape[1] > MANY_LETTERS:
+            return tilted
+        start = np.maximum(tilted, FLOOR)
+        return given_statistic(self.sample, self.weights, self.scores, self.statistic, start, self.most)
+
+    def tilted(self, tilt: Floats) -> Floats:
+        """p ∝ p̂ e^{s w}"""
         exponents = self.log_fitted + tilt[:, None] * self.weights
         masses = np.exp(exponents - exponents.max(axis=1, keepdims=True))
         return np.asarray(masses / masses.sum(axis=1, keepdims=True))
 
     def theta(self, tilt: Floats) -> Floats:
         """The combination's value at a tilt; the ends of its range at infinite ones."""
-        inside = (self.hypothesis(np.clip(tilt, -FURTHEST_TILT, FURTHEST_TILT)) * self.weights).sum(axis=1)
+        inside = (self.tilted(np.clip(tilt, -FURTHEST_TILT, FURTHEST_TILT)) * self.weights).sum(axis=1)
         inside = np.where(tilt == -np.inf, 0.0, np.where(tilt == np.inf, 1.0, inside))
         return np.asarray(self.lowest + self.width * inside)
 
@@ -167,7 +181,7 @@ def _root(function: Callable[[Floats], Floats], target: Floats, step: Floats) ->
     while ((open_ := (other * towards > 0)) & (np.abs(there) < FURTHEST_TILT)).any():
         here, value = np.where(open_, there, here), np.where(open_, other, value)
         there = np.where(
-            open_, np.clip(towards * 2 * np.maximum(np.abs(there), step), -FURTHEST_TILT, FURTHEST_TILT), there
+            open_, np.clip(towards * 4 * np.maximum(np.abs(there), step), -FURTHEST_TILT, FURTHEST_TILT), there
         )
         other = np.where(open_, function(there) - target, other)
     bracketed = ~open_
