@@ -9,11 +9,14 @@ import discreet as dc
 from discreet.information import utility
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.climb import Climber
-from discreet.solvers.robust.curve import Curves, again, splits, start, with_kinds
+from discreet.solvers.robust.curve import Curves, splits
+from discreet.solvers.robust.gluing import cells
 from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level
-from discreet.solvers.robust.shapes import GROUPS, Secret
+from discreet.solvers.robust.shapes import GROUPS, Others, Secret
 from discreet.solvers.robust.splitter import Setting, Splitter
+from discreet.solvers.robust.state import again, pruned, split, start, with_kinds
+from discreet.solvers.robust.steps import improve
 from discreet.uncertainty.support import largest
 
 NOTION = dc.RLDP(1.5, dc.ChiSquare(0.9))
@@ -36,6 +39,11 @@ def secrets(joint, size=20):
     return ball, [Secret(ball, s, splits(ball, size)) for s in range(len(ball.mass))]
 
 
+def others_of(secret, kinds):
+    """The others at their averages, varying on their own."""
+    return Others(np.full(kinds, 1 - secret.mass), np.ones(kinds), np.ones(kinds))
+
+
 def test_a_row_that_is_constant_on_groups_moves_as_far_as_under_the_grouped_distribution():
     _, (secret, *_) = secrets(drawn(3, 2 * GROUPS))
     assert len(secret.p) == GROUPS
@@ -55,33 +63,35 @@ def test_what_is_left_of_a_constant_row_is_not_a_shape():
     assert secret.shapes(noisy + 1e-3 * np.eye(len(secret.p))[:1]).w.any()
 
 
-def test_slope_is_the_gradient_of_worth():
+@pytest.mark.parametrize("left", [0.0, 0.4, 1.0])
+def test_slope_is_the_gradient_of_worth(left):
     _, (secret, *_) = secrets(drawn(4, 5))
     row, step = np.random.default_rng(2).uniform(0.2, 2, (1, len(secret.p))), 1e-6
-    rest = np.array([0.8])
+    others = Others(np.array([0.8]), np.array([1.1]), np.array([left]))
     moved = row + step * np.eye(len(secret.p))
-    slope = (secret.worth(moved, np.full(len(moved), 0.8)) - secret.worth(row, rest)) / step
-    assert slope == pytest.approx(secret.slope(row, rest)[0], abs=1e-4)
+    slope = (secret.worth(moved, others) - secret.worth(row, others)) / step
+    assert slope == pytest.approx(secret.slope(row, others)[0], abs=1e-4)
 
 
 def test_a_climb_ends_inside_the_band_and_no_lower_than_it_began():
     _, (secret, *_) = secrets(drawn(4, 6))
     (band,) = Curves.first(20, PRICE, heaviest=0).bands(1)
-    prices, rest = np.random.default_rng(3).normal(0, 0.3, len(secret.p)) * secret.p, 1 - secret.mass
+    prices = np.random.default_rng(3).normal(0, 0.3, len(secret.p)) * secret.p
+    others = others_of(secret, 1).at(0)
     begin = np.vstack([np.ones(len(secret.p)), 1 + 0.1 * np.random.default_rng(4).uniform(-1, 1, len(secret.p))])
-    found = Climber(secret).climb(band, prices, begin, rest, never)
+    found = Climber(secret).climb(band, prices, begin, others, never)
     assert len(found)
     shapes = secret.shapes(found)
     assert (shapes.strength(found @ secret.p, band) >= 1 - 1e-6).all()
-    gains = secret.worth(found, rest) - found @ prices
-    assert gains.max() > (secret.worth(begin, rest) - begin @ prices).max()
+    gains = secret.worth(found, others) - found @ prices
+    assert gains.max() > (secret.worth(begin, others) - begin @ prices).max()
 
 
 def test_every_splitting_adds_up_letter_by_letter_and_kind_by_kind():
     _, (secret, *_) = secrets(drawn(4, 5))
     splitter, curves = Splitter(secret), Curves.first(20, PRICE, heaviest=0)
-    curves = replace(curves, phi=np.concatenate([curves.phi, curves.alone()[None]]), special=(0, 0))
-    setting = Setting(curves.bands(0), np.array([0.7, 0.3]), np.full(2, 1 - secret.mass))
+    curves = curves.joined([curves.alone()])
+    setting = Setting(curves.bands(0), np.array([0.7, 0.3]), others_of(secret, 2))
     splitter.search(setting, 3, True, never)
     part = splitter.splitting(setting)
     assert part.weights @ part.rows == pytest.approx(np.ones(len(secret.p)), abs=1e-7)
@@ -93,13 +103,40 @@ def test_a_heavy_secret_earns_a_kind_of_its_own_and_the_value_said_is_kept():
     ball, every = secrets(joint, 60)
     splitters = [Splitter(secret) for secret in every]
     one = start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never)
-    two = with_kinds(splitters, one, never)
+    two = with_kinds(splitters, one, [one.curves.alone()], never)
     assert two.value > one.value * 1.001
-    assert (two.shares > 0.01).all()
+    assert (two.draw.shares > 0.01).all()
     two = again(splitters, two, rounds=1, late=never)
     glued = coupling._glued(ball, splitters, two)
     channel = at_level(joint, NOTION, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
     assert utility(joint, channel) == pytest.approx(two.value, rel=0.02)
+
+
+def test_one_kind_made_into_two_keeps_more_and_rows_without_a_share_are_forgotten():
+    ball, every = secrets(drawn(8, 12))
+    splitters = [Splitter(secret) for secret in every]
+    one = start(splitters, Curves.first(20, PRICE, int(ball.mass.argmax())), never)
+    one = improve(splitters, one, free=False, region=0.05, steps=8, late=never)
+    two = improve(splitters, split(splitters, one, 0.2, never), free=False, region=0.05, steps=8, late=never)
+    more = improve(splitters, pruned(splitters, one), free=False, region=0.05, steps=8, late=never)
+    assert (two.draw.shares > 0.05).all()
+    assert two.value > more.value * 1.001
+    assert {kind for splitter in splitters for kind in splitter.kinds} == {0}
+
+
+def test_glued_secrets_make_up_for_each_other():
+    """The negative control glues by means that are not theirs."""
+    rng = np.random.default_rng(5)
+    masses, weights = rng.dirichlet(np.full(12, 8.0)), list(rng.dirichlet(np.ones(17), 12))
+    means = [t / (q @ t) for q, t in zip(weights, rng.uniform(0.5, 2, (12, 17)), strict=True)]
+
+    def lost(believed):
+        cut = cells(masses, weights, believed)
+        total = sum(m * t[chosen] for m, t, chosen in zip(masses, means, cut.chosen.T, strict=True))
+        assert cut.widths @ total == pytest.approx(1)
+        return cut.widths @ (total * np.log(total))
+
+    assert lost(means) < 1e-4 < 1e-3 < lost([rng.permutation(t) for t in means])
 
 
 def test_rows_of_different_kinds_must_not_meet():
@@ -107,8 +144,10 @@ def test_rows_of_different_kinds_must_not_meet():
     joint = drawn(12, 3, n=3_000, heavy=60.0)
     ball, every = secrets(joint, 60)
     splitters = [Splitter(secret) for secret in every]
-    two = with_kinds(splitters, start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never), never)
-    mixed = replace(two, shares=np.ones(1), parts=[replace(part, kind=np.zeros_like(part.kind)) for part in two.parts])
+    one = start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never)
+    two = with_kinds(splitters, one, [one.curves.alone()], never)
+    together = [replace(part, kind=np.zeros_like(part.kind)) for part in two.parts]
+    mixed = replace(two, draw=replace(two.draw, shares=np.ones(1)), parts=together)
     kept = []
     for state in (two, mixed):
         glued = coupling._glued(ball, splitters, state)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.solvers.lp import INFINITE, Program
-from discreet.solvers.robust.shapes import Band, Secret
+from discreet.solvers.robust.shapes import Band, Others, Secret
 from discreet.uncertainty.support import largest, smallest
 
 Floats = NDArray[np.float64]
@@ -28,24 +28,24 @@ class Climber:
         nothing = np.zeros(0, dtype=np.intp)
         self._cuts, self._split, self._above = np.zeros((0, len(secret.p))), nothing, nothing.astype(bool)
 
-    def climb(self, band: Band, prices: Floats, starts: Floats, rest: Floats, late: Callable[[], bool]) -> Floats:
+    def climb(self, band: Band, prices: Floats, starts: Floats, others: Others, late: Callable[[], bool]) -> Floats:
         """From every start the row where its climb ends, inside the band; starts that lead nowhere are left out."""
         program, found = self._program(band), []
         for start in starts:
-            row, gain = start, self._gain(start, prices, rest)
+            row, gain = start, self._gain(start, prices, others)
             for _ in range(CLIMBS):
                 if late():
                     break
-                higher = self._vertex(program, band, self.secret.slope(row[None], rest)[0] - prices)
-                if higher is None or self._gain(higher, prices, rest) <= gain + GAINED:
+                higher = self._vertex(program, band, self.secret.slope(row[None], others)[0] - prices)
+                if higher is None or self._gain(higher, prices, others) <= gain + GAINED:
                     break
-                row, gain = higher, self._gain(higher, prices, rest)
+                row, gain = higher, self._gain(higher, prices, others)
             if row is not start:
                 found.append(row)
         return np.array(found).reshape(len(found), len(self.secret.p))
 
-    def _gain(self, row: Floats, prices: Floats, rest: Floats) -> float:
-        return float(self.secret.worth(row[None], rest)[0] - row @ prices)
+    def _gain(self, row: Floats, prices: Floats, others: Others) -> float:
+        return float(self.secret.worth(row[None], others)[0] - row @ prices)
 
     def _program(self, band: Band) -> Program:
         p = self.secret.p

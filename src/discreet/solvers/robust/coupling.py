@@ -18,18 +18,23 @@ from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
 from discreet.solvers.nonrobust import Coupled
 from discreet.solvers.robust.bounds import nonrobust_bound
-from discreet.solvers.robust.curve import Curves, State, again, improve, refined, splits, start, with_kinds
+from discreet.solvers.robust.curve import Curves, splits
 from discreet.solvers.robust.gluing import Glued, glue, together
 from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
+from discreet.solvers.robust.state import State, again, pruned, refined, split, start, with_kinds
+from discreet.solvers.robust.steps import improve
 from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
 COARSE, FINE, FINEST = 20, 40, 160
 """How many splits of the budget the curves are kept at, while searching and in the end."""
+
+TILT = 0.15
+"""How much steeper and flatter curves become when a kind of outputs is made into two."""
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
@@ -90,12 +95,16 @@ class _Search:
         state = improve(self.splitters, state, free=False, region=0.05, steps=8, late=late)
         yield state
         if self._kinds:
-            state = with_kinds(self.splitters, state, late)
+            state = with_kinds(self.splitters, state, [state.curves.alone()], late)
+            state = self._better(state, late)
+            yield state
+            two = split(self.splitters, state, TILT, late)
+            two = improve(self.splitters, two, free=False, region=0.05, steps=8, late=late)
+            state = pruned(self.splitters, max(state, two, key=lambda one: one.value))
+            yield state
         while not (late() or self.settled):
             before = state.value
-            state = improve(self.splitters, state, free=False, region=0.03, steps=4, late=late)
-            state = improve(self.splitters, state, free=True, region=0.03, steps=3, late=late)
-            state = again(self.splitters, state, rounds=2, late=late, climb=True)
+            state = self._better(state, late)
             self.settled = state.value < before * (1 + SETTLED)
             yield state
         late = self.after(1.0, outputs=sum(len(part.weights) for part in state.parts))
@@ -104,6 +113,11 @@ class _Search:
         yield state
         self.splitters, state = refined(self.splitters, state, FINEST, late)
         yield state
+
+    def _better(self, state: State, late: Callable[[], bool]) -> State:
+        state = improve(self.splitters, state, free=False, region=0.03, steps=4, late=late)
+        state = improve(self.splitters, state, free=True, region=0.03, steps=3, late=late)
+        return again(self.splitters, state, rounds=2, late=late, climb=True)
 
     def after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""
@@ -118,12 +132,13 @@ def _glued(ball: Ball, splitters: list[Splitter], state: State) -> Glued:
     with one."""
     c, k = ball.estimate.shape
     glued = []
-    for kind in np.flatnonzero(state.shares > SMALLEST_SHARE):
-        weights, rows = [np.ones(1)] * c, [np.ones((1, k))] * c
+    for kind in np.flatnonzero(state.draw.shares > SMALLEST_SHARE):
+        weights, rows, means = [np.ones(1)] * c, [np.ones((1, k))] * c, [np.ones(1)] * c
         for splitter, part in zip(splitters, state.parts, strict=True):
             secret, own = splitter.secret, part.kind == kind
-            full = np.repeat((part.rows[own] @ secret.p)[:, None], k, axis=1)
+            mean = part.rows[own] @ secret.p
+            full = np.repeat(mean[:, None], k, axis=1)
             full[:, secret.letters] = part.rows[own][:, secret.group]
-            weights[secret.index], rows[secret.index] = part.weights[own], full
-        glued.append(glue(ball.mass, weights, rows))
-    return together(state.shares[state.shares > SMALLEST_SHARE], glued)
+            weights[secret.index], rows[secret.index], means[secret.index] = part.weights[own], full, mean
+        glued.append(glue(ball.mass, weights, rows, means))
+    return together(state.draw.shares[state.draw.shares > SMALLEST_SHARE], glued)

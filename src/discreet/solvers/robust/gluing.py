@@ -17,6 +17,40 @@ NARROWEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
+class Cells:
+    """Widths of the cells, and for every cell and secret which of its rows covers it."""
+
+    widths: Floats
+    chosen: NDArray[np.intp]
+
+
+def cells(masses: Floats, weights: list[Floats], means: list[Floats]) -> Cells:
+    """Cut the draw for all secrets; `means[s][j]` is the mean of row j of secret s, of weight `weights[s][j]`.
+
+    What all secrets together say about themselves is lost in E[t̄ ln t̄], t̄ the mean of all rows of a cell under P̂. So
+    each secret in turn, the one whose mean varies most first, puts its heavy rows where the others are light: the cells
+    have no order of their own and may be sorted at will.
+    """
+    shares = [own / own.sum() for own in weights]
+    spread = [m * np.sqrt(q @ (t - q @ t) ** 2) for m, q, t in zip(masses, shares, means, strict=True)]
+    widths, chosen, load = np.ones(1), np.zeros((1, len(masses)), dtype=np.intp), np.zeros(1)
+    for s in np.argsort(-np.array(spread), kind="stable"):
+        light, heavy = np.argsort(load, kind="stable"), np.argsort(-means[s], kind="stable")
+        ends, cuts = np.cumsum(widths[light]), np.cumsum(shares[s][heavy])
+        ends[-1] = cuts[-1] = 1.0
+        edges = np.unique(np.concatenate([ends, cuts]))
+        edges = edges[np.diff(edges, prepend=0.0) > NARROWEST]
+        edges[-1] = 1.0
+        widths = np.diff(edges, prepend=0.0)
+        middles = edges - widths / 2
+        old = light[np.minimum(np.searchsorted(ends, middles), len(ends) - 1)]
+        own = heavy[np.minimum(np.searchsorted(cuts, middles), len(cuts) - 1)]
+        chosen, load = chosen[old], load[old] + masses[s] * means[s][own]
+        chosen[:, s] = own
+    return Cells(widths, chosen)
+
+
+@dataclass(frozen=True, eq=False)
 class Glued:
     """Widths of the cells and the rows v[cell, s, u] in them, Q[cell, (s, u)] = width · v."""
 
@@ -24,31 +58,10 @@ class Glued:
     rows: Floats
 
 
-def glue(masses: Floats, weights: list[Floats], rows: list[Floats]) -> Glued:
-    """Glue the splittings of all secrets (`rows[s][j]` over the letters, `weights[s][j]` adding up to one).
-
-    What all secrets together say about themselves is lost in E[t̄ ln t̄], t̄ the mean of the rows in a cell under P̂. So
-    each secret in turn, the weightiest first, puts its heavy rows where the others are light: the cells have no order
-    of their own and may be sorted at will.
-    """
-    k = rows[0].shape[1]
-    widths, cells, load = np.ones(1), np.ones((1, len(rows), k)), np.zeros(1)
-    for s in np.argsort(-masses, kind="stable"):
-        level = rows[s].mean(axis=1)
-        light, heavy = np.argsort(load, kind="stable"), np.argsort(-level, kind="stable")
-        widths, cells, load = widths[light], cells[light], load[light]
-        ends, cuts = np.cumsum(widths), np.cumsum(weights[s][heavy] / weights[s].sum())
-        ends[-1] = cuts[-1] = 1.0
-        edges = np.unique(np.concatenate([ends, cuts]))
-        edges = edges[np.diff(edges, prepend=0.0) > NARROWEST]
-        edges[-1] = 1.0
-        middles = edges - np.diff(edges, prepend=0.0) / 2
-        old = np.minimum(np.searchsorted(ends, middles), len(ends) - 1)
-        own = heavy[np.minimum(np.searchsorted(cuts, middles), len(cuts) - 1)]
-        widths, cells, load = np.diff(edges, prepend=0.0), cells[old].copy(), load[old]
-        cells[:, s] = rows[s][own]
-        load = load + masses[s] * level[own]
-    return Glued(widths, cells)
+def glue(masses: Floats, weights: list[Floats], rows: list[Floats], means: list[Floats]) -> Glued:
+    """The rows of all secrets (`rows[s][j]` over the letters) in their cells."""
+    cut = cells(masses, weights, means)
+    return Glued(cut.widths, np.stack([own[chosen] for own, chosen in zip(rows, cut.chosen.T, strict=True)], axis=1))
 
 
 def together(shares: Floats, parts: list[Glued]) -> Glued:

@@ -75,6 +75,21 @@ def _quotient(room: Floats, need: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
+class Others:
+    """What the other secrets do while one varies: their part `rest` of t̄, on average, and the average `total` of t̄.
+
+    `left` is how much of the variation they leave in t̄: 0 if gluing makes up for it, 1 if all vary independently.
+    """
+
+    rest: Floats
+    total: Floats
+    left: Floats
+
+    def at(self, kind: NDArray[np.intp] | int) -> Others:
+        return Others(self.rest[kind], self.total[kind], self.left[kind])
+
+
+@dataclass(frozen=True, eq=False)
 class Secret:
     """One secret that was seen: its mass P̂_s, its conditional p over groups of the letters seen with it, and its ball.
 
@@ -132,25 +147,25 @@ class Secret:
         highest = largest(w, self.p, upward, self.ball.order).attained_at
         return highest, smallest(w, self.p, downward, self.ball.order).attained_at
 
-    def worth(self, rows: Floats, rest: Floats) -> Floats:
-        """Σ_u p_u v_u ln v_u − t̄ ln t̄ / P̂_s: what a row tells about u, and about s if the others do not follow.
+    def worth(self, rows: Floats, others: Others) -> Floats:
+        """Σ_u p_u v_u ln v_u less what is forgone: what a row tells about u and about s.
 
-        A mechanism keeps Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄] with t̄ = Σ_s P̂_s t_s. Where the means of different
-        secrets vary independently, the last term varies about as much as the sum over s of the same with
-        t̄ = P̂_s t_s + `rest`, the others at their averages.
+        A mechanism keeps Σ_s P̂_s E[Σ_u p v ln v] − E[t̄ ln t̄] with t̄ = Σ_s P̂_s t_s.
         """
-        return np.asarray(xlogy(rows, rows) @ self.p - self.forgone(rows @ self.p, rest))
+        return np.asarray(xlogy(rows, rows) @ self.p - self.forgone(rows @ self.p, others))
 
-    def forgone(self, mean: Floats, rest: Floats) -> Floats:
-        """t̄ ln t̄ / P̂_s"""
-        total = self.mass * mean + rest
-        return np.asarray(xlogy(total, total) / self.mass)
+    def forgone(self, mean: Floats, others: Others) -> Floats:
+        """The part of E[t̄ ln t̄] / P̂_s that is due to one row of this mean: its tangent at the average of t̄, and what
+        of its curvature the others do not make up for."""
+        now = self.mass * mean + others.rest
+        tangent = xlogy(others.total, others.total) + (np.log(others.total) + 1) * (now - others.total)
+        return np.asarray((tangent + others.left * (xlogy(now, now) - tangent)) / self.mass)
 
-    def slope(self, rows: Floats, rest: Floats) -> Floats:
+    def slope(self, rows: Floats, others: Others) -> Floats:
         """The gradient of `worth`."""
-        logs = np.log(np.maximum(rows, 1e-9))
-        total = np.log(np.maximum(self.mass * (rows @ self.p) + rest, 1e-9))
-        return np.asarray(self.p * (logs - total[:, None]))
+        now = np.log(np.maximum(self.mass * (rows @ self.p) + others.rest, 1e-9))
+        total = others.left * now + (1 - others.left) * np.log(others.total)
+        return np.asarray(self.p * (np.log(np.maximum(rows, 1e-9)) - total[:, None]))
 
     @cached_property
     def _buckets(self) -> tuple[Floats, Floats, Floats]:
@@ -164,7 +179,7 @@ class Secret:
         return mass, *np.maximum(between, 0.0)
 
     def best_sets(
-        self, prices: Floats, constant: float, levels: Floats, band: Band, rest: Floats
+        self, prices: Floats, constant: float, levels: Floats, band: Band, others: Others
     ) -> tuple[Floats, Floats]:
         """Indicators of sets T, and means t, whose two-level rows promise to gain most at these prices of the letters.
 
@@ -180,7 +195,7 @@ class Secret:
             t = np.full(len(possible), level)
             d = largest_strength(t, band, rise, fall, mass)
             high, low = level + d * (1 - mass), np.maximum(level - d * mass, 0.0)
-            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self.forgone(level, rest)
+            worth = mass * xlogy(high, high) + (1 - mass) * xlogy(low, low) - self.forgone(level, others)
             gain = worth - t * total - d * (cheapest.price[possible] - mass * total) - constant
             gain[d < 0] = -np.inf
             for i in np.argsort(-gain)[:CANDIDATES]:

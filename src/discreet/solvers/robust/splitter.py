@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.solvers.lp import Program
 from discreet.solvers.robust.climb import Climber
-from discreet.solvers.robust.shapes import Band, Chosen, Secret, Shapes
+from discreet.solvers.robust.shapes import Band, Chosen, Others, Secret, Shapes
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -21,11 +21,11 @@ MEANS = np.array([0.0, 0.06, 0.12, 0.22, 0.36, 0.53, 0.72, 0.92])
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """For every kind of output the band of one secret, the share of the draw, and P̂·t of the other secrets."""
+    """For every kind of output the band of one secret, the share of the draw, and what the other secrets do."""
 
     bands: list[Band]
     shares: Floats
-    rest: Floats
+    others: Others
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,18 @@ class Splitting:
     @property
     def rows(self) -> Floats:
         return _rows(self.shapes, self.level, self.strength)
+
+    def of_kinds(self, number: Indices) -> Splitting:
+        """Kinds renumbered, rows of kinds with a negative number left out."""
+        kept = np.flatnonzero(number[self.kind] >= 0)
+        return Splitting(
+            self.shapes.take(kept),
+            self.level[kept],
+            self.strength[kept],
+            number[self.kind[kept]],
+            self.weights[kept],
+            self.pull[kept],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +94,14 @@ class Splitter:
                 break
             now = self.priced(setting)
             fresh = False
-            for kind, (band, rest) in enumerate(zip(setting.bands, setting.rest, strict=True)):
-                sets, found = self.secret.best_sets(now.prices, float(now.per_kind[kind]), _means(band), band, rest)
+            for kind, band in enumerate(setting.bands):
+                others, price = setting.others.at(kind), float(now.per_kind[kind])
+                sets, found = self.secret.best_sets(now.prices, price, _means(band), band, others)
                 fresh |= self.offer(self.secret.shapes(sets), found, kind)
                 if climb and setting.shares[kind] > 0:
                     own = np.flatnonzero(self._kind[: len(now.gains)] == kind)
                     starts = now.rows[own[np.argsort(-now.gains[own])[:STARTS]]]
-                    higher = self._climber.climb(band, now.prices, starts, rest, late)
+                    higher = self._climber.climb(band, now.prices, starts, others, late)
                     fresh |= self.offer(self.secret.shapes(higher), higher @ self.secret.p, kind)
             if not fresh:
                 break
@@ -103,7 +116,7 @@ class Splitter:
         self._keep(strength >= 0)
         strength = strength[strength >= 0]
         rows = _rows(self._shapes, self._level, strength)
-        worth = self.secret.worth(rows, setting.rest[self._kind])
+        worth = self.secret.worth(rows, setting.others.at(self._kind))
         marks = np.eye(len(setting.shares))[self._kind]
         weights, prices, per_kind = _weigh(rows, marks, worth, setting.shares)
         return Priced(rows, strength, worth, weights, prices, worth - rows @ prices - marks @ per_kind, per_kind)
@@ -112,7 +125,7 @@ class Splitter:
         now = self.priced(setting)
         used = np.flatnonzero(now.weights > USED)
         pull = now.weights[used, None] * (
-            self.secret.slope(now.rows[used], setting.rest[self._kind[used]]) - now.prices
+            self.secret.slope(now.rows[used], setting.others.at(self._kind[used])) - now.prices
         )
         shapes, level, kind = self._shapes.take(used), self._level[used], self._kind[used]
         return Splitting(shapes, level, now.strength[used], kind, now.weights[used], pull)
@@ -133,6 +146,12 @@ class Splitter:
         self._level = np.append(self._level, level[fresh])
         self._kind = np.append(self._kind, kinds[fresh])
         return bool(fresh)
+
+    def renumber(self, number: Indices) -> None:
+        """New numbers of the kinds; rows of kinds with a negative number are forgotten. Unknown kinds have none."""
+        known = np.append(number, -1)[np.minimum(self._kind, len(number))]
+        self._keep(known >= 0)
+        self._kind = known[known >= 0]
 
     def _offer_constants(self, levels: Floats, kind: int) -> None:
         still = np.zeros((len(levels), len(self.secret.grid)))
