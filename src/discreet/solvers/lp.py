@@ -76,31 +76,36 @@ class Program:
 
     def solve(self) -> Solution | None:
         """The optimum, or None. After a failure the other simplex method tries once more, from no basis."""
-        if not self._optimal():
-            self._highs.clearSolver()
-            self._highs.setOptionValue("simplex_strategy", DUAL_SIMPLEX + PRIMAL_SIMPLEX - self._strategy)
-            solved = self._optimal()
-            self._highs.setOptionValue("simplex_strategy", self._strategy)
-            if not solved:
-                self._highs.clearSolver()
-                return None
-        solution = self._highs.getSolution()
-        point, prices = np.array(solution.col_value), np.array(solution.row_dual)
-        if not (
-            solution.value_valid and solution.dual_valid and np.isfinite(point).all() and np.isfinite(prices).all()
-        ):
-            return None
-        return Solution(point, prices)
+        other = DUAL_SIMPLEX + PRIMAL_SIMPLEX - self._strategy
+        return self._solution(self._optimal() or self._optimal_with("simplex_strategy", other))
 
     def solved(self) -> Solution:
         """The optimum of a program that is known to have one."""
-        solution = self.solve()
+        solution = self.solve() or self._solution(self._optimal_with("presolve", "on"))
         if solution is None:
             raise UnfinishedError(
                 "a linear program that has an optimum was not solved",
                 remedy="Drop letters or secrets that hardly occur.",
             )
         return solution
+
+    def _solution(self, optimal: bool) -> Solution | None:
+        if not optimal:
+            self._highs.clearSolver()
+            return None
+        solution = self._highs.getSolution()
+        point, prices = np.array(solution.col_value), np.array(solution.row_dual)
+        valid = solution.value_valid and solution.dual_valid and np.isfinite(point).all() and np.isfinite(prices).all()
+        return Solution(point, prices) if valid else None
+
+    def _optimal_with(self, option: str, value: str | int) -> bool:
+        """Whether it is solved from no basis with one option changed, which is then put back."""
+        _, before = self._highs.getOptionValue(option)
+        self._highs.clearSolver()
+        self._highs.setOptionValue(option, value)
+        solved = self._optimal()
+        self._highs.setOptionValue(option, before)
+        return solved
 
     def _optimal(self) -> bool:
         ran = self._highs.run()

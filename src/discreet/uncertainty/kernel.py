@@ -22,7 +22,7 @@ FLAT = 1e-12
 """Entries that differ by less are rounding of one: their largest is returned, which is never too small."""
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def search(v: Floats, p: Floats, radius: Floats, order: float, value: Floats, rate: Floats, attained: Floats) -> None:
     """Fills value, rate and maximiser of every row."""
     for i in range(len(v)):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.exceptions import UnfinishedError
 from discreet.information import utility
+from discreet.solvers.lp import Program
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.fewer import fewer_outputs
 
@@ -45,3 +47,22 @@ def test_rare_and_unseen_secrets_are_kept_private():
 def test_a_point_and_everything_have_their_own_methods():
     with pytest.raises(dc.ParameterError, match="coupling"):
         coupling.solve(drawn(3, 3), dc.RLDP(1.0, dc.Everything()))
+
+
+def test_a_linear_program_that_fails_on_the_way_costs_utility_only(monkeypatch):
+    joint, notion = drawn(4, 4), dc.RLDP(1.5, dc.ChiSquare(0.9))
+    calls, solved = [], Program.solved
+
+    def failing(self):
+        calls.append(self)
+        if len(calls) > 100:
+            raise UnfinishedError("planted")
+        return solved(self)
+
+    whole = coupling.solve(joint, notion)
+    monkeypatch.setattr(Program, "solved", failing)
+    found = coupling.solve(joint, notion)
+    assert 0.5 * whole.value < found.value < whole.value
+    assert notion.level(found.channel, joint).epsilon <= notion.epsilon
+    with pytest.raises(UnfinishedError, match="planted"):
+        coupling.solve(joint, notion)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.information import utility
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
@@ -53,6 +54,7 @@ def solve(
 ) -> Coupled:
     """The best robust mechanism that bands and gluing find, for a joint with `include_secret`.
 
+    A linear program that fails on the way ends the search with what it has.
     With only one kind of output any row of one secret may meet any row of another.
     """
     ball = notion.uncertainty.ball(joint)
@@ -66,20 +68,24 @@ def solve(
     limit = np.inf if time_limit is None else time_limit
     bound = nonrobust_bound(joint, notion, min(BOUND_SECONDS, limit / 10))
     search = _Search(ball, float(np.exp(notion.epsilon)), started, limit, kinds)
-    for state in search.states():
-        if progress is not None:
-            progress(state.value, bound, time.monotonic() - started)
+    states = search.states()
+    state = next(states)
+    with suppress(UnfinishedError):
+        for state in states:
+            if progress is not None:
+                progress(state.value, bound, time.monotonic() - started)
     found = [_glued(ball, search.splitters, state)]
     if kinds and len(joint.letters) <= POLISHED and (ball.mass > 0).all():
         late = search.after(1.0, outputs=2 * len(found[0].widths))
-        found.append(polished(ball, search.price, found[0], late))
+        with suppress(UnfinishedError):
+            found.append(polished(ball, search.price, found[0], late))
     channels = [at_level(joint, notion, g.widths, g.rows.reshape(len(g.widths), -1), grow=True) for g in found]
     best = max(channels, key=lambda channel: utility(joint, channel))
     return Coupled(best, utility(joint, best), bound, "local optimum" if search.settled else "time limit")
 
 
 class _Search:
-    """Better and better states. Of the time that is given, the last third is for the finer grid, and some of that for
+    """Better and better states. Of the time that is given, the last quarter is for the finer grid, and some of that for
     the proof."""
 
     def __init__(self, ball: Ball, price: float, started: float, limit: float, kinds: bool) -> None:
@@ -89,7 +95,7 @@ class _Search:
 
     def states(self) -> Iterator[State]:
         """One kind of output first, then further ones."""
-        late = self.after(0.66)
+        late = self.after(0.75)
         state = start(self.splitters, Curves.first(COARSE, self.price, int(self.ball.mass.argmax())), self.after(0.3))
         yield state
         state = improve(self.splitters, state, free=False, region=0.05, steps=8, late=late)

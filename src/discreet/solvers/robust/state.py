@@ -6,6 +6,7 @@ Outputs come in a few kinds, each with its curves and with its share of the draw
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
+from discreet.solvers.dictionary import THREADS
 from discreet.solvers.lp import INFINITE, optimum
 from discreet.solvers.robust.curve import Curves, splits
 from discreet.solvers.robust.gluing import cells
@@ -68,8 +70,8 @@ def evaluate(
 ) -> State:
     """The best splittings under these curves that rounds of pricing find, and the best shares for them."""
     settings = _settings(splitters, curves, draw)
-    for splitter, setting in zip(splitters, settings, strict=True):
-        splitter.search(setting, rounds, climb, late)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda z, setting: z.search(setting, rounds, climb, late), splitters, settings))
     here = _judged(splitters, curves, draw)
     if len(draw.shares) == 1:
         return here
