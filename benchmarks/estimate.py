@@ -1,6 +1,6 @@
-"""Estimates at full size: coverage, bias, multi-freq-ldpy side by side, ten million rows.
+"""Estimates at full size: coverage, rare letters, bias, multi-freq-ldpy side by side, ten million rows.
 
-Run: python benchmarks/estimate.py [coverage | bias | peers | rows] …   (all of them if none is named)
+Run: python benchmarks/estimate.py [coverage | rare | bias | peers | rows] …   (all of them if none is named)
 `peers` needs multi-freq-ldpy; it is left out, and says so, where that is not installed.
 """
 
@@ -35,6 +35,7 @@ RELEASES = 2_000
 DRAWS = 20_000
 TRUTH = np.array([0.5, 0.3, 0.15, 0.04, 0.009, 0.001])
 BAND = (0.93, 0.97)
+RARE_SEED, RARE_PROBLEMS, RARE_RELEASES = 90210, 24, 1_000
 Case = tuple[str, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -92,6 +93,35 @@ def _coverage(name: str, matrix: np.ndarray, prior: np.ndarray, truth: np.ndarra
     )
     for i in np.flatnonzero(outside):
         print(f"    outside the band: p = {truth[i]:.4f} covered {covered[i]:.4f} (atom {atoms[i]:.3f})")
+
+
+def rare() -> None:
+    """Random optimal channels for LIP: the two rarest letters, where some letters are expected 0.3 to 3 times."""
+    rng = np.random.default_rng(RARE_SEED)
+    shares: list[float] = []
+    for _ in range(RARE_PROBLEMS):
+        a, n = int(rng.integers(4, 8)), int(rng.choice([50, 100, 200, 300]))
+        few = np.exp(rng.uniform(np.log(0.3), np.log(3), size=min(int(rng.integers(1, 4)), a - 2))) / n
+        truth = np.concatenate([(1 - few.sum()) * rng.dirichlet(np.full(a - len(few), 2.0)), few])
+        stated = 0.7 * truth + 0.3 * rng.dirichlet(np.ones(a))
+        joint = Joint(rng.dirichlet(np.ones(int(rng.integers(2, 4))), size=a).T * stated)
+        matrix = design(joint, LIP(float(rng.choice([0.3, 0.5, 1.0, 2.0])))).protocol.matrix
+        rows = np.eye(a)[np.argsort(truth)[:2]]
+        inside, statistics = np.zeros(2), []
+        for counts in rng.multinomial(n, matrix @ truth / (matrix @ truth).sum(), size=RARE_RELEASES):
+            found = Functionals(Analysis(Sample.of([(matrix, counts)]), stated), rows)
+            if not found.determined.all():
+                break
+            limits = found.limits(0.95)
+            inside += (limits[:, 0] <= rows @ truth + 1e-12) & (rows @ truth - 1e-12 <= limits[:, 1])
+            statistics.append(found.blind_scores @ counts[matrix.any(axis=1)])
+        else:
+            for i, expected in enumerate(n * rows @ truth):
+                atom = np.unique(np.round(np.array(statistics)[:, i], 6), return_counts=True)[1].max() / RARE_RELEASES
+                print(f"n = {n:3d}, expected {expected:6.2f}: {inside[i] / RARE_RELEASES:.3f} (atom {atom:.2f})")
+                shares.append(inside[i] / RARE_RELEASES)
+    low, high = np.sum(np.array(shares) < BAND[0]), np.sum(np.array(shares) > BAND[1])
+    print(f"{len(shares)} letters: {low} below the band, {high} above it")
 
 
 def bias() -> None:
@@ -189,7 +219,7 @@ def rows() -> None:
                 )
 
 
-PARTS = {"coverage": coverage, "bias": bias, "peers": peers, "rows": rows}
+PARTS = {"coverage": coverage, "rare": rare, "bias": bias, "peers": peers, "rows": rows}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from discreet.channel import Channel
-from discreet.estimate import estimate
+from discreet.estimate import estimate, intervals
 from discreet.estimate.functionals import Analysis, Functionals
 from discreet.estimate.sample import Sample
 
@@ -95,6 +95,15 @@ def test_a_letter_that_never_occurred() -> None:
     low, high = estimate(np.array([50, 0]), Channel(np.eye(2))).interval()[1]
     assert low == pytest.approx(0, abs=1e-9)
     assert high == pytest.approx(1 - 0.05 ** (1 / 50), rel=1e-4)
+
+
+def test_a_letter_that_never_occurred_and_hardly_any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zero may be the truth; the saddlepoint formula alone would say that it is not."""
+    leak = Channel(np.array([[1.0, 0, 0], [0, 0.9998, 0], [0, 0.0002, 1]]))
+    counts = np.array([68, 32, 0])
+    assert estimate(counts, leak).interval()[2, 0] < 1e-4
+    monkeypatch.setattr(intervals, "MOST_CORRECTION", np.inf)
+    assert Functionals(estimate(counts, leak).analysis, np.eye(3)).limits(0.95)[2, 0] > 1e-3
 
 
 def test_notes_say_what_was_switched() -> None:
