@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -48,11 +49,15 @@ class Utility(Protocol):
 
 @dataclass(frozen=True)
 class Separable:
-    """μ(w) = Σ_t p_t h(w_t), h convex with derivative `slope`; h(1) = 0, so a constant row is worth nothing."""
+    """μ(w) = Σ_t p_t h(w_t), h convex with derivative `slope`; h(1) = 0, so a constant row is worth nothing.
+
+    `scalar` is h of one number, such that numba can compile it. Exact pricing works without it, but slowly.
+    """
 
     name: str
     h: Callable[[Floats], Floats]
     slope: Callable[[Floats], Floats]
+    scalar: Callable[[float], float] | None = None
 
     def values(self, marginals: Floats, target_prior: Floats) -> Floats:
         return np.asarray(self.h(marginals) @ target_prior)
@@ -99,10 +104,22 @@ def _of(utility: Utility, joint: Joint, channel: Channel) -> float:
     return float(q[used] @ utility.values(marginals, p))
 
 
-MutualInformation = Separable("mutual information", h=lambda w: np.asarray(xlogy(w, w)), slope=lambda w: np.log(w) + 1)
+def _w_ln_w(w: float) -> float:
+    return w * log(w) if w > 0 else 0.0
+
+
+def _w_squared_less_one(w: float) -> float:
+    return w * w - 1
+
+
+MutualInformation = Separable(
+    "mutual information", h=lambda w: np.asarray(xlogy(w, w)), slope=lambda w: np.log(w) + 1, scalar=_w_ln_w
+)
 """I(T;Y) in nats: h(w) = w ln w."""
 
-ChiSquareInformation = Separable("chi-square information", h=lambda w: w * w - 1, slope=lambda w: 2 * w)
+ChiSquareInformation = Separable(
+    "chi-square information", h=lambda w: w * w - 1, slope=lambda w: 2 * w, scalar=_w_squared_less_one
+)
 """The chi-square divergence of P(t, y) from P(t)P(y): h(w) = w² − 1."""
 
 CorrectGuess = PiecewiseLinear("correct guess", pieces=np.diag)

@@ -13,9 +13,10 @@ from discreet.notions.lip import LIP
 from discreet.notions.srlip import SRLIP
 from discreet.solvers import body
 from discreet.solvers.body import Body
+from discreet.solvers.boxes import shrink, sparse
 from discreet.solvers.dictionary import NOWHERE, Dictionaries
 from discreet.solvers.problem import Splitting
-from discreet.solvers.simplex import INFEASIBLE, LOW, OPTIMAL, shrink
+from discreet.solvers.simplex import INFEASIBLE, LOW, OPTIMAL
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -73,7 +74,8 @@ def test_shrinking_keeps_every_row_of_the_box() -> None:
     width = np.where(rng.random(inside.shape) < 0.3, 0.3, 0.005)
     lower, upper = np.maximum(0, inside - rng.random(inside.shape) * width), inside + rng.random(inside.shape) * width
     smaller_lower, smaller_upper = lower.copy(), upper.copy()
-    assert body.shrink(smaller_lower, smaller_upper).all()
+    implied = body.area(np.zeros(6)).implied
+    assert all(shrink(implied, *box) for box in zip(smaller_lower, smaller_upper, strict=True))
     assert (smaller_lower <= inside + 1e-9).all()
     assert (inside <= smaller_upper + 1e-9).all()
     assert (smaller_upper - smaller_lower).sum() < 0.9 * (upper - lower).sum()
@@ -91,8 +93,9 @@ def test_conditions_left_out_are_implied_by_the_others(monkeypatch: pytest.Monke
 
 
 def test_an_empty_box_is_recognised() -> None:
-    one = np.ones(1)
-    assert not shrink(np.ones((1, 2)), one, one, np.zeros((1, 2)), np.full((1, 2), 0.4), 1)[0]
+    sum_is_one = sparse(np.ones((1, 2)), np.ones(1), np.ones(1))
+    assert not shrink(sum_is_one, np.zeros(2), np.full(2, 0.4))
+    assert shrink(sum_is_one, np.zeros(2), np.full(2, 0.6))
 
 
 def test_a_cone_that_permits_rows_without_mass_is_refused() -> None:

