@@ -29,6 +29,7 @@ from discreet.notions.rldp import RLDP
 from discreet.solvers import binary, columns, disclosed, nonrobust, product, vertices
 from discreet.solvers.problem import Split, Splitting
 from discreet.solvers.robust import coupling, curator, exact
+from discreet.solvers.robust.bounds import robust_bound
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
@@ -167,7 +168,7 @@ def _best_of(joint: Joint, utility: Utility, channels: list[Channel]) -> Channel
 def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
     """The best closed form that suits the joint. The best non-robust mechanism bounds every robust one."""
     best = _best_of(joint, utility, _closed_forms(joint, notion, utility, limits))
-    return Found(best, robust_bound(joint, notion, utility), "closed form")
+    return Found(best, _bound(joint, notion, utility), "closed form")
 
 
 def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
@@ -175,7 +176,7 @@ def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) ->
     notion = robust(notion, "coupling")
     seconds, started = limits.time_limit or ROBUST_SECONDS, time.monotonic()
     others = _simpler(joint, notion, utility, seconds)
-    bound = robust_bound(joint, notion, utility)
+    bound = _bound(joint, notion, utility)
     left = max(seconds - (time.monotonic() - started), seconds / 3)
     coupled = _coupled(joint, notion, left, limits.progress)
     best = _best_of(joint, utility, [*(found.channel for found in coupled), *others])
@@ -197,11 +198,11 @@ def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | No
         return []
 
 
-def robust_bound(joint: Joint, notion: Notion, utility: Utility) -> float:
-    """What the best mechanism would keep if P̂ were the truth (theory 1.9): it bounds every robust one."""
+def _bound(joint: Joint, notion: Notion, utility: Utility) -> float:
+    """What no robust mechanism can exceed: what one keeps that takes P̂ for the truth, or less where that is known."""
     known = LDP(notion.epsilon)
-    if joint.include_secret and utility is MutualInformation:
-        return nonrobust.solve(joint, known, time_limit=BOUND_SECONDS).upper_bound
+    if isinstance(notion, RLDP) and joint.include_secret and utility is MutualInformation:
+        return robust_bound(joint, notion, BOUND_SECONDS)
     return METHODS["columns"](joint, known, utility, Limits(ROBUST_GAP, BOUND_SECONDS)).upper_bound
 
 
@@ -229,7 +230,7 @@ def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Foun
         gap=max(limits.gap, ROBUST_GAP),
         time_limit=max(seconds - (time.monotonic() - started), 1.0),
         progress=limits.progress,
-        known_bound=robust_bound(joint, notion, utility),
+        known_bound=_bound(joint, notion, utility),
         begin_with=starts,
     )
     status = "gap" if found.status == "optimal" and found.gap > limits.gap else found.status

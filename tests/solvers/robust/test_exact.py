@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 from discreet.solvers.methods import METHODS, Limits
 from discreet.solvers.robust import exact
-from discreet.solvers.robust.bounds import nonrobust_bound
+from discreet.solvers.robust.bounds import robust_bound
 from discreet.solvers.robust.cuts import coarse_cone
 
 EXAMPLE_3 = dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
@@ -26,7 +26,7 @@ def drawn(c, k, seed=0, n=32_561):
 
 def test_example_3_is_certified():
     notion = dc.RLDP(math.log(2), dc.ChiSquare(0.95))
-    found = exact.solve(EXAMPLE_3, notion, gap=GAP, known_bound=nonrobust_bound(EXAMPLE_3, notion))
+    found = exact.solve(EXAMPLE_3, notion, gap=GAP, known_bound=robust_bound(EXAMPLE_3, notion))
     assert found.status == "optimal"
     assert found.value == pytest.approx(0.5936, abs=0.0005)
     assert found.gap <= GAP
@@ -38,7 +38,7 @@ def test_example_3_is_certified():
 )
 def test_draws_of_the_papers_sizes(c, k, epsilon, known):
     joint, notion = drawn(c, k), dc.RLDP(epsilon, dc.ChiSquare(0.9))
-    found = exact.solve(joint, notion, gap=GAP, known_bound=nonrobust_bound(joint, notion))
+    found = exact.solve(joint, notion, gap=GAP, known_bound=robust_bound(joint, notion))
     assert found.value / joint.entropy >= known
     assert found.gap <= 0.01 * found.value
     assert notion.level(found.channel, joint).epsilon <= epsilon
@@ -68,7 +68,7 @@ def test_the_mixture_is_at_least_as_good_as_what_it_began_with():
 
 def value(joint, notion):
     """What is kept, and what nobody can exceed: monotonicity is certain up to the gap."""
-    found = exact.solve(joint, notion, gap=GAP, known_bound=nonrobust_bound(joint, notion))
+    found = exact.solve(joint, notion, gap=GAP, known_bound=robust_bound(joint, notion))
     assert found.status == "optimal"
     return found.value, found.upper_bound
 

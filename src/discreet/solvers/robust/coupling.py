@@ -18,7 +18,7 @@ from discreet.information import utility
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
 from discreet.solvers.nonrobust import Coupled
-from discreet.solvers.robust.bounds import nonrobust_bound
+from discreet.solvers.robust.bounds import robust_bound
 from discreet.solvers.robust.curve import Curves, splits
 from discreet.solvers.robust.gluing import Glued, glue, together
 from discreet.solvers.robust.polish import polished
@@ -66,7 +66,7 @@ def solve(
         )
     started = time.monotonic()
     limit = np.inf if time_limit is None else time_limit
-    bound = nonrobust_bound(joint, notion, min(BOUND_SECONDS, limit / 10))
+    bound = robust_bound(joint, notion, min(BOUND_SECONDS, limit / 10))
     search = _Search(ball, float(np.exp(notion.epsilon)), started, limit, kinds)
     states = search.states()
     state = next(states)
