@@ -23,6 +23,8 @@ RECORDS = 0.5
 STEPS = 60
 CLOSE = 1e-4
 TINY = 1e-12
+APART = 1e3
+"""p z stays within this factor of ε, so that Newton's matrix is never singular (Wächter and Biegler 2006)."""
 
 
 def given_statistic(
@@ -32,6 +34,7 @@ def given_statistic(
 
     `most` is z². The primal-dual interior point method with a fixed barrier ε. In Newton's matrix the part of −ln f_T
     that is convex in p is replaced by its tangent, so that the matrix is positive definite and no step goes down.
+    A row that does not settle is left at its start, which is under the hypothesis too.
     """
     each = RECORDS / sample.matrix.shape[1]
     sides = np.stack([1 - weights, weights], axis=2)
@@ -55,19 +58,21 @@ def given_statistic(
         prices = np.linalg.solve(reached[:, :, 1:] + TINY * np.eye(2), reached[:, :, :1] - missing[:, :, None])
         relative = solved[:, :, 0] - (solved[:, :, 1:] @ prices)[:, :, 0]
         change, dual = p * relative, each / p - z * (1 + relative)
-        p, z = _moved(p, change), _moved(z, dual)
-        if (np.abs(change) <= CLOSE * np.sqrt(p)).all():
+        p = _moved(p, change)
+        z = np.clip(_moved(z, dual), each / (APART * p), APART * each / p)
+        settled = (np.abs(change) <= CLOSE * np.sqrt(p)).all(axis=1)
+        if settled.all():
             break
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+    held = (np.abs((sides * p[:, :, None]).sum(axis=1) - wanted) <= 1e-6 * wanted + TINY).all(axis=1)
+    return np.where((settled & held)[:, None], p / p.sum(axis=1, keepdims=True), start)
 
 
 def _spread(sample: Sample, scores: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
-    """E T, V = Var T, and the gradient of ln V in p."""
-    first = np.add.reduceat(scores * q, sample.starts, axis=1)
-    second = np.add.reduceat(scores**2 * q, sample.starts, axis=1)
-    variance = np.maximum((second - first**2) @ sample.sizes, TINY)
-    gradient = ((scores**2 - 2 * first[:, sample.wave] * scores) * sample.sizes[sample.wave]) @ sample.matrix
-    return first @ sample.sizes, variance, gradient / variance[:, None]
+    """E T, V = Var T, and the gradient of ln V in p, up to a constant (which Σ p = 1 takes up)."""
+    mean = np.add.reduceat(scores * q, sample.starts, axis=1) / np.add.reduceat(q, sample.starts, axis=1)
+    squares = (scores - mean[:, sample.wave]) ** 2 * sample.sizes[sample.wave]
+    variance = np.maximum((squares * q).sum(axis=1), 1e-300)
+    return mean @ sample.sizes, variance, squares @ sample.matrix / variance[:, None]
 
 
 def _moved(values: Floats, change: Floats) -> Floats:
