@@ -156,12 +156,13 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, met): 
                 stuck = max(stuck, bounds[top])
                 height -= 1
                 continue
+            # The half without the point comes first: often it is ruled out, and the other is much like this box.
             cut = (posterior[at] + (ours[at] + theirs[at]) / 2) / 2
             lower[height], upper[height], bounds[height] = ours, theirs, bounds[top]
             if posterior[at] <= cut:
-                upper[height, at] = ours[at] = cut
-            else:
                 lower[height, at] = theirs[at] = cut
+            else:
+                upper[height, at] = ours[at] = cut
             height += 1
         for i in range(height):
             left.lower[size], left.upper[size], left.bounds[size] = lower[i], upper[i], bounds[i]

@@ -22,7 +22,7 @@ WIDE, DEEPEST = 300, 64
 WORK = 25_000_000
 """Entries of the dictionaries of all boxes of a look: less than a tenth of a second."""
 WORTH_A_THREAD = 100_000
-FURTHER = 2.0
+FURTHER = 1.4
 PATIENCE = 500
 """With rows in hand the search goes on for FURTHER times what it took to find the first, and a few boxes more."""
 

@@ -70,10 +70,13 @@ def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, pr
     weights, column, pivot = np.ones(m), np.empty(m), np.empty(n)
     used, ratio = np.zeros(n, dtype=np.bool_), np.zeros(n)
     status = UNFINISHED
+    least, most = np.empty(m), np.empty(m)
+    for i in range(m):
+        least[i], most[i] = low[basic[i]], high[basic[i]]
     for _ in range(50 + 5 * (m + n)):
         out, best = -1, 0.0
         for i in range(m):
-            away = max(values[i] - high[basic[i]], low[basic[i]] - values[i])
+            away = max(values[i] - most[i], least[i] - values[i])
             if away > FEASIBLE and away * away > best * weights[i]:
                 out, best = i, away * away / weights[i]
         if out < 0:
@@ -121,6 +124,7 @@ def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, pr
         basic[out], nonbasic[entering] = nonbasic[entering], basic[out]
         at_high[entering] = sign > 0
         age[0] += 1
+        least[out], most[out] = low[basic[out]], high[basic[out]]
     values = D @ x
     for k in range(n):
         if nonbasic[k] < n:
@@ -138,18 +142,20 @@ def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used, ratio):  #
     """The long-step ratio test: pass breakpoints, flipping their variables, while the dual objective still falls."""
     n = len(row)
     for j in range(n):
-        g = sign * row[j]
+        g = sign * row[j] if at_high[j] else -sign * row[j]
         used[j] = False
-        ratio[j] = abs(d[j] / g) if abs(g) >= PIVOT and (g > 0) == at_high[j] else np.inf
+        ratio[j] = abs(d[j]) / g if g >= PIVOT else np.inf
     left = miss
     while True:
-        k, least = -1, np.inf
+        least = np.inf
         for j in range(n):
-            t = ratio[j]
-            if t < least - 1e-12 or (t < least + 1e-12 and k >= 0 and abs(row[j]) > abs(row[k])):
-                k, least = j, min(t, least)
-        if k < 0:
+            least = min(least, ratio[j])
+        if not least < np.inf:
             return -1
+        k, size = -1, 0.0
+        for j in range(n):
+            if ratio[j] <= least + 1e-12 and abs(row[j]) > size:
+                k, size = j, abs(row[j])
         left -= abs(row[k]) * (high[nonbasic[k]] - low[nonbasic[k]])
         if left <= 0:
             return k
