@@ -90,7 +90,7 @@ def test_a_search_that_forgets_to_raise_its_bounds_is_caught(monkeypatch: pytest
 
 def _interpreted(monkeypatch: pytest.MonkeyPatch, **faults: Callable[..., object]) -> None:
     """The compiled functions as plain Python, some of them replaced."""
-    for name in ("shrink", "_chords", "_program", "_bound", "_price_out", "_posterior", "_widest"):
+    for name in ("shrink", "_chords", "_program", "_bound", "_price_out", "_gain", "_widest"):
         monkeypatch.setattr(boxes, name, faults.get(name, getattr(boxes, name).py_func))
     monkeypatch.setattr(search, "explore", boxes.explore.py_func)
     monkeypatch.setattr(pricing, "scalar_of", lambda utility: utility.scalar)

@@ -104,12 +104,12 @@ def shrink(rows, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def explore(h, area, state, given, dive, threshold, forget, left, points, met):  # type: ignore[no-untyped-def]
+def explore(h, area, state, given, dive, threshold, forget, left, points, gains):  # type: ignore[no-untyped-def]
     """Look at each of the `given` boxes and, deep before wide, at `dive` − 1 boxes that come out of it.
 
     A box is cut in two while its bound is above `threshold`, and forgotten once it is no more than `forget`. The others
     go to `left`: the first answer says how many. The second is the largest bound of a box that cannot be cut, the third
-    the number of boxes that were bounded. `met` says at which looks the linear program's point may be worth something.
+    the number of boxes that were bounded. Points of linear programs are noted with their gains where the box is cut.
     """
     (m, n), t = area.rows.shape, len(area.mass)
     lower, upper, bounds = np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1)
@@ -149,8 +149,7 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, met): 
                 left.lower[size], left.upper[size], left.bounds[size] = ours, theirs, bounds[top]
                 size += 1
                 continue
-            met[looked - 1] = True
-            _posterior(area, point, posterior)
+            gains[looked - 1] = _gain(h, area, point, posterior)
             at = _widest(h, area, ours, theirs, posterior, slopes, offsets)
             if at < 0:
                 stuck = max(stuck, bounds[top])
@@ -242,11 +241,17 @@ def _price_out(area, lower, upper, rest, price, slack, cheapest):  # type: ignor
 
 
 @njit(cache=True)
-def _posterior(area, point, posterior):  # type: ignore[no-untyped-def]
-    """The target posteriors of a point."""
+def _gain(h, area, point, posterior):  # type: ignore[no-untyped-def]
+    """What a point gains, and its target posteriors."""
+    gain = 0.0
     posterior[:] = 0.0
     for z in range(len(point)):
         posterior[area.target[z]] += area.massive[z] * point[z]
+        gain -= area.alpha[z] * point[z]
+    for t in range(len(posterior)):
+        if area.mass[t] > 0:
+            gain += area.mass[t] * h(max(posterior[t], 0.0) / area.mass[t])
+    return gain
 
 
 @njit(cache=True)

@@ -20,11 +20,11 @@ from discreet.solvers.problem import Split, Splitting
 
 Floats = NDArray[np.float64]
 Progress = Callable[[float, float, float], None]
-STALE_ROUNDS = 5
+STALE_ROUNDS = 8
 BOXES_A_ROUND = 8000
 """Climbing stops after STALE_ROUNDS without progress, and one more for so many boxes of the last exact search."""
 STALE = 1e-5
-MARGIN = 1e-3
+MARGIN = 2e-3
 """An exact search keeps boxes this share of the value below what counts: it may go on where it ended."""
 BETWEEN, NEAR, ANYWHERE = 30, 50, 20
 LITTLE, NOISE = (-4.0, 0.7), (-2.3, 0.4)
