@@ -33,7 +33,7 @@ from discreet.solvers.robust.bounds import robust_bound
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
-ROBUST_SECONDS, BOUND_SECONDS = 60.0, 10.0
+ROBUST_SECONDS, BOUND_SHARE = 60.0, 0.1
 ROBUST_GAP = 5e-4
 POLYOPT_LETTERS = 16
 ROUNDING = 1e-9
@@ -168,7 +168,7 @@ def _best_of(joint: Joint, utility: Utility, channels: list[Channel]) -> Channel
 def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
     """The best closed form that suits the joint. The best non-robust mechanism bounds every robust one."""
     best = _best_of(joint, utility, _closed_forms(joint, notion, utility, limits))
-    return Found(best, _bound(joint, notion, utility), "closed form")
+    return Found(best, _bound(joint, notion, utility, limits), "closed form")
 
 
 def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
@@ -176,9 +176,9 @@ def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) ->
     notion = robust(notion, "coupling")
     seconds, started = limits.time_limit or ROBUST_SECONDS, time.monotonic()
     others = _simpler(joint, notion, utility, seconds)
-    bound = _bound(joint, notion, utility)
+    bound = _bound(joint, notion, utility, limits)
     left = max(seconds - (time.monotonic() - started), seconds / 3)
-    coupled = _coupled(joint, notion, left, limits.progress)
+    coupled = _coupled(joint, notion, left, bound, limits.progress)
     best = _best_of(joint, utility, [*(found.channel for found in coupled), *others])
     for found in coupled:
         if found.channel is best:
@@ -186,24 +186,24 @@ def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) ->
     return Found(best, bound, "closed form" if coupled else "stalled")
 
 
-def _coupled(joint: Joint, notion: RLDP, seconds: float, progress: Progress | None = None) -> list[Found]:
+def _coupled(joint: Joint, notion: RLDP, seconds: float, bound: float, progress: Progress | None = None) -> list[Found]:
     """What bands and gluing find; nothing if a linear program fails on the way, which costs utility only."""
     try:
         if joint.sees_secret:
             glued = curator.solve(joint, notion, time_limit=seconds, progress=progress)
             return [Found(glued, math.inf, "local optimum")]
-        found = coupling.solve(joint, notion, time_limit=seconds, progress=progress)
+        found = coupling.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
         return [Found(found.channel, found.upper_bound, found.status)]
     except UnfinishedError:
         return []
 
 
-def _bound(joint: Joint, notion: Notion, utility: Utility) -> float:
+def _bound(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> float:
     """What no robust mechanism can exceed: what one keeps that takes P̂ for the truth, or less where that is known."""
-    known = LDP(notion.epsilon)
+    seconds = BOUND_SHARE * (limits.time_limit or ROBUST_SECONDS)
     if isinstance(notion, RLDP) and joint.include_secret and utility is MutualInformation:
-        return robust_bound(joint, notion, BOUND_SECONDS)
-    return METHODS["columns"](joint, known, utility, Limits(ROBUST_GAP, BOUND_SECONDS)).upper_bound
+        return robust_bound(joint, notion, seconds)
+    return METHODS["columns"](joint, LDP(notion.epsilon), utility, Limits(ROBUST_GAP, seconds)).upper_bound
 
 
 def _columns(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
@@ -220,9 +220,9 @@ def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Foun
     """The robust optimum, from the best of everything else on. It gets a minute unless told otherwise, and a gap that
     cuts can reach."""
     started, seconds = time.monotonic(), limits.time_limit or ROBUST_SECONDS
-    starts = _simpler(joint, notion, utility, seconds)
+    starts, bound = _simpler(joint, notion, utility, seconds), _bound(joint, notion, utility, limits)
     if joint.reads_secret:
-        starts += [found.channel for found in _coupled(joint, notion, seconds / 3)]
+        starts += [found.channel for found in _coupled(joint, notion, seconds / 3, bound)]
     found = exact.solve(
         joint,
         notion,
@@ -230,7 +230,7 @@ def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Foun
         gap=max(limits.gap, ROBUST_GAP),
         time_limit=max(seconds - (time.monotonic() - started), 1.0),
         progress=limits.progress,
-        known_bound=_bound(joint, notion, utility),
+        known_bound=bound,
         begin_with=starts,
     )
     status = "gap" if found.status == "optimal" and found.gap > limits.gap else found.status

@@ -92,7 +92,7 @@ def test_every_splitting_adds_up_letter_by_letter_and_kind_by_kind():
     splitter, curves = Splitter(secret), Curves.first(20, PRICE, heaviest=0)
     curves = curves.joined([curves.alone()])
     setting = Setting(curves.bands(0), np.array([0.7, 0.3]), others_of(secret, 2))
-    splitter.search(setting, 3, True, never)
+    splitter.search(setting, 3, 6, never)
     part = splitter.splitting(setting)
     assert part.weights @ part.rows == pytest.approx(np.ones(len(secret.p)), abs=1e-7)
     assert np.bincount(part.kind, part.weights) == pytest.approx(setting.shares, abs=1e-7)

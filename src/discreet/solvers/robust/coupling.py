@@ -34,13 +34,16 @@ Progress = Callable[[float, float, float], None]
 COARSE, FINE, FINEST = 20, 40, 160
 """How many splits of the budget the curves are kept at, while searching and in the end."""
 
+FEW_CLIMBS, MANY_CLIMBS = 6, 30
+"""From so many rows of each secret and kind climbs start, at first and once that settles."""
+
 TILT = 0.15
 """How much steeper and flatter curves become when a kind of outputs is made into two."""
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR = 3e-5
-BOUND_SECONDS = 10.0
+SECONDS_A_PAIR = 4e-5
+BOUND_SHARE = 0.1
 POLISHED = 100
 
 
@@ -51,11 +54,12 @@ def solve(
     time_limit: float | None = None,
     progress: Progress | None = None,
     kinds: bool = True,
+    known_bound: float | None = None,
 ) -> Coupled:
     """The best robust mechanism that bands and gluing find, for a joint with `include_secret`.
 
     A linear program that fails on the way ends the search with what it has.
-    With only one kind of output any row of one secret may meet any row of another.
+    With only one kind of output any row of one secret may meet any row of another. `known_bound` was proven elsewhere.
     """
     ball = notion.uncertainty.ball(joint)
     if not joint.include_secret or ball.radius in (0.0, np.inf):
@@ -66,7 +70,7 @@ def solve(
         )
     started = time.monotonic()
     limit = np.inf if time_limit is None else time_limit
-    bound = robust_bound(joint, notion, min(BOUND_SECONDS, limit / 10))
+    bound = robust_bound(joint, notion, BOUND_SHARE * limit) if known_bound is None else known_bound
     search = _Search(ball, float(np.exp(notion.epsilon)), started, limit, kinds)
     states = search.states()
     state = next(states)
@@ -106,13 +110,16 @@ class _Search:
             yield state
             two = split(self.splitters, state, TILT, late)
             two = improve(self.splitters, two, free=False, region=0.05, steps=8, late=late)
+            two = self._better(two, late)
             state = pruned(self.splitters, max(state, two, key=lambda one: one.value))
             yield state
-        while not (late() or self.settled):
-            before = state.value
-            state = self._better(state, late)
-            self.settled = state.value < before * (1 + SETTLED)
-            yield state
+        for climbs in (FEW_CLIMBS, MANY_CLIMBS):
+            self.settled = False
+            while not (late() or self.settled):
+                before = state.value
+                state = self._better(state, late, climbs)
+                self.settled = state.value < before * (1 + SETTLED)
+                yield state
         late = self.after(1.0, outputs=sum(len(part.weights) for part in state.parts))
         self.splitters, state = refined(self.splitters, state, FINE, late)
         state = improve(self.splitters, state, free=True, region=0.02, steps=6, late=late)
@@ -120,10 +127,10 @@ class _Search:
         self.splitters, state = refined(self.splitters, state, FINEST, late)
         yield state
 
-    def _better(self, state: State, late: Callable[[], bool]) -> State:
+    def _better(self, state: State, late: Callable[[], bool], climbs: int = FEW_CLIMBS) -> State:
         state = improve(self.splitters, state, free=False, region=0.03, steps=4, late=late)
         state = improve(self.splitters, state, free=True, region=0.03, steps=3, late=late)
-        return again(self.splitters, state, rounds=2, late=late, climb=True)
+        return again(self.splitters, state, rounds=2, late=late, climbs=climbs)
 
     def after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""

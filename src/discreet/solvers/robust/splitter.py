@@ -14,7 +14,7 @@ from discreet.solvers.robust.shapes import Band, Chosen, Others, Secret, Shapes
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-POOL, USED, STARTS = 300, 1e-9, 6
+POOL, USED = 300, 1e-9
 MEANS = np.array([0.0, 0.06, 0.12, 0.22, 0.36, 0.53, 0.72, 0.92])
 """Where between the lowest and the highest possible mean, on a logarithmic scale, two-level rows are looked for."""
 
@@ -85,8 +85,8 @@ class Splitter:
         self._kind = np.zeros(len(self._level), dtype=np.intp)
         self._climber = Climber(secret)
 
-    def search(self, setting: Setting, rounds: int, climb: bool, late: Callable[[], bool]) -> None:
-        """Rounds of pricing: rows of two levels, or of any shape if they may climb."""
+    def search(self, setting: Setting, rounds: int, climbs: int, late: Callable[[], bool]) -> None:
+        """Rounds of pricing: rows of two levels, and of any shape by climbing from the best so many of each kind."""
         for kind, band in enumerate(setting.bands):
             self._offer_constants(np.append(_means(band), 1.0), kind)
         for _ in range(rounds):
@@ -98,9 +98,9 @@ class Splitter:
                 others, price = setting.others.at(kind), float(now.per_kind[kind])
                 sets, found = self.secret.best_sets(now.prices, price, _means(band), band, others)
                 fresh |= self.offer(self.secret.shapes(sets), found, kind)
-                if climb and setting.shares[kind] > 0:
+                if climbs and setting.shares[kind] > 0:
                     own = np.flatnonzero(self._kind[: len(now.gains)] == kind)
-                    starts = now.rows[own[np.argsort(-now.gains[own])[:STARTS]]]
+                    starts = now.rows[own[np.argsort(-now.gains[own])[:climbs]]]
                     higher = self._climber.climb(band, now.prices, starts, others, late)
                     fresh |= self.offer(self.secret.shapes(higher), higher @ self.secret.p, kind)
             if not fresh:

@@ -66,12 +66,12 @@ def evaluate(
     *,
     rounds: int,
     late: Callable[[], bool],
-    climb: bool = False,
+    climbs: int = 0,
 ) -> State:
     """The best splittings under these curves that rounds of pricing find, and the best shares for them."""
     settings = _settings(splitters, curves, draw)
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda z, setting: z.search(setting, rounds, climb, late), splitters, settings))
+        list(pool.map(lambda z, setting: z.search(setting, rounds, climbs, late), splitters, settings))
     here = _judged(splitters, curves, draw)
     if len(draw.shares) == 1:
         return here
@@ -79,11 +79,9 @@ def evaluate(
     return max(here, there, key=lambda state: state.value)
 
 
-def again(
-    splitters: list[Splitter], state: State, *, rounds: int, late: Callable[[], bool], climb: bool = False
-) -> State:
+def again(splitters: list[Splitter], state: State, *, rounds: int, late: Callable[[], bool], climbs: int = 0) -> State:
     """The same curves evaluated at the draw that the last evaluation found, if that is better."""
-    there = evaluate(splitters, state.curves, state.draw, rounds=rounds, late=late, climb=climb)
+    there = evaluate(splitters, state.curves, state.draw, rounds=rounds, late=late, climbs=climbs)
     return max(state, there, key=lambda one: one.value)
 
 
