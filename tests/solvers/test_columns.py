@@ -7,11 +7,12 @@ import pytest
 from catalogue import random_joint
 
 from discreet import datasets
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.joint import Joint
 from discreet.notions.lip import LIP
 from discreet.notions.srlip import SRLIP
 from discreet.solvers import columns, vertices
+from discreet.solvers.lp import Program, Solution
 from discreet.solvers.problem import Splitting
 from discreet.solvers.search import Search
 
@@ -33,6 +34,24 @@ def test_ctrl_c_returns_the_best_so_far() -> None:
     split = columns.solve(Splitting.from_joint(random_joint(0, 5, 8), LIP(0.5)), gap=1e-9, progress=interrupt)
     assert split.status == "interrupted"
     assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
+
+
+def test_a_linear_program_that_fails_stalls_the_search_with_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, calls = Program.solved, []
+
+    def failing(self: Program) -> Solution:
+        calls.append(self)
+        if len(calls) > 12:
+            raise UnfinishedError("planted")
+        return solved(self)
+
+    best = columns.solve(HARD, gap=1e-3)
+    monkeypatch.setattr(Program, "solved", failing)
+    split = columns.solve(HARD, gap=1e-3)
+    assert split.status == "stalled"
+    assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
+    assert split.value <= best.upper_bound
+    assert best.value <= split.upper_bound
 
 
 def test_progress_reports_a_rising_value_below_a_falling_bound() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.solvers.master import Master
 from discreet.solvers.pricing import Pricer
 from discreet.solvers.problem import Split, Splitting
@@ -44,6 +44,7 @@ def solve(
     The bound holds for *any* prices α: a split has Σ_y q_y = 1 and Σ_y q_y v_y = 1, so
     Σ_y q_y μ(v_y) = Σ_z α_z + Σ_y q_y (μ(v_y) − α·v_y) ≤ Σ_z α_z + δ, with δ ≥ μ(v) − α·v for every permitted row v.
     `progress` is called with the value, the bound and the seconds so far. `known_bound` was proven elsewhere.
+    A linear program that fails stalls the search, which then has the split and the bound it had before.
     """
     if not gap > 0:
         raise ParameterError("the gap is not positive", where="gap", remedy="Try 1e-6.")
@@ -52,6 +53,8 @@ def solve(
         status = generation.run()
     except KeyboardInterrupt:
         status = "interrupted"
+    except UnfinishedError:
+        status = "stalled"
     return generation.split(status)
 
 
