@@ -42,7 +42,7 @@ TILT = 0.15
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR = 4e-5
+SECONDS_A_PAIR, LEAST_FOR_PROOF = 4e-5, 0.15
 BOUND_SHARE = 0.1
 POLISHED = 100
 
@@ -89,7 +89,7 @@ def solve(
 
 
 class _Search:
-    """Better and better states. Of the time that is given, the last quarter is for the finer grid, and some of that for
+    """Better and better states. Of the time that is given, the last third is for the finer grid, and some of that for
     the proof."""
 
     def __init__(self, ball: Ball, price: float, started: float, limit: float, kinds: bool) -> None:
@@ -99,7 +99,7 @@ class _Search:
 
     def states(self) -> Iterator[State]:
         """One kind of output first, then further ones."""
-        late = self.after(0.75)
+        late = self.after(0.65)
         state = start(self.splitters, Curves.first(COARSE, self.price, int(self.ball.mass.argmax())), self.after(0.3))
         yield state
         state = improve(self.splitters, state, free=False, region=0.05, steps=8, late=late)
@@ -135,7 +135,7 @@ class _Search:
     def after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""
         c, k = self.ball.estimate.shape
-        proof = SECONDS_A_PAIR * outputs * c * (c + k)
+        proof = max(SECONDS_A_PAIR * outputs * c * (c + k), LEAST_FOR_PROOF * self._limit) if outputs else 0.0
         end = self._started + share * self._limit - proof
         return lambda: time.monotonic() > end
 
