@@ -37,12 +37,13 @@ COARSE, FINE, FINEST = 20, 40, 160
 FEW_CLIMBS, MANY_CLIMBS = 6, 30
 """From so many rows of each secret and kind climbs start, at first and once that settles."""
 
-TILT = 0.15
-"""How much steeper and flatter curves become when a kind of outputs is made into two."""
+TILT, PROMISING = 0.15, 0.997
+"""How much steeper and flatter curves become when a kind of outputs is made into two, and the share of the value that
+two kinds must reach soon to be pursued."""
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR, LEAST_FOR_PROOF = 4e-5, 0.15
+SECONDS_A_PAIR, LEAST_FOR_PROOF = 2.5e-5, 0.15
 BOUND_SHARE = 0.1
 POLISHED = 100
 
@@ -110,7 +111,8 @@ class _Search:
             yield state
             two = split(self.splitters, state, TILT, late)
             two = improve(self.splitters, two, free=False, region=0.05, steps=8, late=late)
-            two = self._better(two, late)
+            if two.value > PROMISING * state.value:
+                two = self._better(two, late)
             state = pruned(self.splitters, max(state, two, key=lambda one: one.value))
             yield state
         for climbs in (FEW_CLIMBS, MANY_CLIMBS):
