@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.channel import Channel
+from discreet.exceptions import InfeasibleError
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
 from discreet.solvers import columns
@@ -61,11 +62,17 @@ def solve(
 ) -> Exact:
     """The best (ε, F)-RLDP mechanism, proven to within `gap`; or the best so far and its bound when time is up.
 
-    It is at least as good as the mechanisms to begin with, whose rows are among those it mixes.
+    It is at least as good as the mechanisms to begin with, whose rows are among those it mixes. A cone that is no
+    longer cut because its time is over may look unbounded; that alone is no reason to give up.
     """
     started = time.monotonic()
     deadline = started + (np.inf if time_limit is None else time_limit)
-    climber = _Climber(joint, notion, utility, deadline)
+    try:
+        climber = _Climber(joint, notion, utility, deadline)
+    except InfeasibleError:
+        if time.monotonic() <= deadline:
+            raise
+        climber = _Climber(joint, notion, utility, np.inf)
     climber.begin(begin_with)
     bound, status = known_bound, "gap"
     for tolerance in TOLERANCES:
@@ -73,7 +80,12 @@ def solve(
         if left <= 0:
             status = "time limit"
             break
-        outer = _outer(joint, notion, utility, tolerance, gap / 2, left / 2, bound)
+        try:
+            outer = _outer(joint, notion, utility, tolerance, gap / 2, left / 2, bound)
+        except InfeasibleError:
+            if time.monotonic() <= deadline - left / 2:
+                raise
+            continue
         bound = min(bound, outer.upper_bound)
         climber.climb(outer.rows)
         if progress is not None:
