@@ -112,13 +112,14 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
     the number of boxes that were bounded. Points of linear programs are noted with their gains where the box is cut.
     """
     (m, n), t = area.rows.shape, len(area.mass)
-    lower, upper, bounds = np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1)
+    stack = Boxes(np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1))
+    lower, upper, bounds = stack
     low, high, cost, slopes, offsets = area.low.copy(), area.high.copy(), np.empty(n), np.empty(t), np.empty(t)
     price, rest, posterior, cheapest = np.empty(m), np.empty(n), np.empty(t), np.empty(t)
     matrix, basic, nonbasic, at_high, age = state
     size, looked, solved, stuck = 0, 0, 0, -np.inf
     for b in range(len(given.bounds)):
-        lower[0], upper[0], bounds[0] = given.lower[b], given.upper[b], given.bounds[b]
+        _put(stack, 0, given.lower[b], given.upper[b], given.bounds[b])
         height = 1
         for _ in range(dive):
             if height == 0:
@@ -146,7 +147,7 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
             _price_out(area, ours, theirs, rest, price, bound - forget, cheapest)
             if bounds[top] <= threshold:
                 height -= 1
-                left.lower[size], left.upper[size], left.bounds[size] = ours, theirs, bounds[top]
+                _put(left, size, ours, theirs, bounds[top])
                 size += 1
                 continue
             gains[looked - 1] = _gain(h, area, point, posterior)
@@ -157,16 +158,23 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
                 continue
             # The half without the point comes first: often it is ruled out, and the other is much like this box.
             cut = (posterior[at] + (ours[at] + theirs[at]) / 2) / 2
-            lower[height], upper[height], bounds[height] = ours, theirs, bounds[top]
+            _put(stack, height, ours, theirs, bounds[top])
             if posterior[at] <= cut:
                 lower[height, at] = theirs[at] = cut
             else:
                 upper[height, at] = ours[at] = cut
             height += 1
         for i in range(height):
-            left.lower[size], left.upper[size], left.bounds[size] = lower[i], upper[i], bounds[i]
+            _put(left, size, lower[i], upper[i], bounds[i])
             size += 1
     return size, stuck, solved
+
+
+@njit(cache=True)
+def _put(boxes, at, lower, upper, bound):  # type: ignore[no-untyped-def]
+    boxes.bounds[at] = bound
+    for t in range(len(lower)):
+        boxes.lower[at, t], boxes.upper[at, t] = lower[t], upper[t]
 
 
 @njit(cache=True)
@@ -200,7 +208,8 @@ def _bound(rows, cost, price, low, high, rest):  # type: ignore[no-untyped-def]
     """Weak duality: cost·x ≤ Σ_i max of y_i r_i + Σ_z max of (cost − y·R)_z x_z over their intervals, whatever y is."""
     m, n = rows.shape
     total = ROUNDING
-    rest[:] = cost
+    for z in range(n):
+        rest[z] = cost[z]
     for i in range(m):
         y = price[i]
         if y != 0.0:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exceptions import ParameterError, UnfinishedError
+from discreet.notions.cone import Cone
 from discreet.solvers.master import Master
 from discreet.solvers.pricing import Pricer
 from discreet.solvers.problem import Split, Splitting
@@ -48,6 +50,7 @@ def solve(
     """
     if not gap > 0:
         raise ParameterError("the gap is not positive", where="gap", remedy="Try 1e-6.")
+    compiled()
     generation = _Generation(problem, gap, time_limit, progress, known_bound)
     try:
         status = generation.run()
@@ -56,6 +59,17 @@ def solve(
     except UnfinishedError:
         status = "stalled"
     return generation.split(status)
+
+
+@cache
+def compiled() -> None:
+    """Compile what an exact search runs, by a small one: some ten seconds, the first time on a machine.
+
+    No time limit pays for it, or a short one would end before the first row is found.
+    """
+    condition = np.array([[0.4, -0.6, 0.1], [-0.5, 0.4, -0.1]])
+    problem = Splitting(np.array([0.5, 0.3, 0.2]), np.arange(3), Cone(condition))
+    _Generation(problem, 1e-3, None, None, np.inf).run()
 
 
 class _Generation:

@@ -77,7 +77,7 @@ class Dictionaries:
             starts = np.maximum(starts - self._base, NOWHERE)
             taken = min(size, len(self._free))
             keeps[:taken] = [self._free.pop() for _ in range(taken)]
-        given = starts, keeps, np.ascontiguousarray(costs), low, high, floors, points, prices
+        given = starts, keeps, np.ascontiguousarray(costs), low, high, floors.copy(), points, prices
         statuses = self._threaded(given) if size * m * n > WORTH_A_THREAD else self._solved(0, given)
         kept = np.where(keeps >= 0, keeps + self._base, NOWHERE)
         self.forget(kept[statuses == LOW])

@@ -30,6 +30,7 @@ from discreet.solvers import binary, columns, disclosed, nonrobust, product, ver
 from discreet.solvers.problem import Split, Splitting
 from discreet.solvers.robust import coupling, curator, exact
 from discreet.solvers.robust.bounds import robust_bound
+from discreet.solvers.robust.ready import compiled
 from discreet.utilities import MutualInformation, Utility
 
 LISTED_ROWS = 2_000
@@ -174,6 +175,7 @@ def _simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> F
 def _coupling(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
     """Bands under one curve; the best closed form, or PolyOpt where it is small enough, where those keep more."""
     notion = robust(notion, "coupling")
+    compiled()
     seconds, started = limits.time_limit or ROBUST_SECONDS, time.monotonic()
     others = _simpler(joint, notion, utility, seconds)
     bound = _bound(joint, notion, utility, limits)
@@ -219,6 +221,7 @@ def _columns(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> 
 def _exact(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Found:
     """The robust optimum, from the best of everything else on. It gets a minute unless told otherwise, and a gap that
     cuts can reach."""
+    compiled()
     started, seconds = time.monotonic(), limits.time_limit or ROBUST_SECONDS
     starts, bound = _simpler(joint, notion, utility, seconds), _bound(joint, notion, utility, limits)
     if joint.reads_secret:

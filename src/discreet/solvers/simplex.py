@@ -7,7 +7,8 @@ variable sits at the bound its reduced cost prefers. So the dual simplex method 
 changed, and *every* iterate carries multipliers y of the rows that give a valid bound. Callers bound by weak duality
 with these y and check every point themselves: an error here can cost tightness, never truth.
 
-A program is left, with status LOW, once its multipliers prove that it does not reach its floor.
+A program is left, with status LOW, once its multipliers prove that it does not reach its floor. Arrays are filled one
+entry at a time: assignments of whole lines take seconds to compile.
 """
 
 from __future__ import annotations
@@ -38,10 +39,13 @@ def batch(rows, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, low
 
 @njit(cache=True)
 def _copy(D, basic, nonbasic, at_high, age, source, target):  # type: ignore[no-untyped-def]
-    D[target] = D[source]
-    basic[target] = basic[source]
-    nonbasic[target] = nonbasic[source]
-    at_high[target] = at_high[source]
+    m, n = D.shape[1:]
+    for i in range(m):
+        basic[target, i] = basic[source, i]
+        for k in range(n):
+            D[target, i, k] = D[source, i, k]
+    for k in range(n):
+        nonbasic[target, k], at_high[target, k] = nonbasic[source, k], at_high[source, k]
     age[target] = age[source]
 
 
@@ -58,7 +62,9 @@ def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, pr
             c = cost[basic[i]]
             for k in range(n):
                 d[k] += c * D[i, k]
-    tiny = 1e-12 * (1.0 + np.abs(cost).max())
+    tiny = 0.0
+    for z in range(n):
+        tiny = max(tiny, 1e-12 * (1.0 + abs(cost[z])))
     x = np.zeros(n)
     for k in range(n):
         if d[k] > tiny:
@@ -174,12 +180,14 @@ def _pivot(D, i, k, column, pivot):  # type: ignore[no-untyped-def]
     for j in range(n):
         pivot[j] = -D[i, j] * inverse
     pivot[k] = inverse
-    D[:, k] = 0.0
+    for r in range(m):
+        D[r, k] = 0.0
     for r in range(m):
         f, row = column[r], D[r]
         for j in range(n):
             row[j] += f * pivot[j]
-    D[i] = pivot
+    for j in range(n):
+        D[i, j] = pivot[j]
 
 
 @njit(cache=True)
@@ -192,9 +200,10 @@ def refreshed(rows, D, basic, nonbasic, at_high, age):  # type: ignore[no-untype
     wanted = np.zeros(n + m, dtype=np.bool_)
     for i in range(m):
         wanted[basic[i]] = True
-    D[:, :] = rows
     for i in range(m):
         basic[i] = n + i
+        for k in range(n):
+            D[i, k] = rows[i, k]
     for k in range(n):
         nonbasic[k] = k
     pivot = np.empty(n)

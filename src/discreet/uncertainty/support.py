@@ -35,9 +35,9 @@ def largest(v: ArrayLike, p: ArrayLike, radius: ArrayLike, order: float) -> Extr
     shape = np.broadcast_shapes(v.shape, p.shape, (*radius.shape, 1))
     value, rate, attained = np.empty(shape[:-1]), np.empty(shape[:-1]), np.empty(shape)
     search(
-        np.array(np.broadcast_to(v, shape)).reshape(-1, shape[-1]),
-        np.array(np.broadcast_to(p, shape)).reshape(-1, shape[-1]),
-        np.array(np.broadcast_to(radius, shape[:-1])).reshape(-1),
+        np.array(np.broadcast_to(v, shape), order="C").reshape(-1, shape[-1]),
+        np.array(np.broadcast_to(p, shape), order="C").reshape(-1, shape[-1]),
+        np.array(np.broadcast_to(radius, shape[:-1]), order="C").reshape(-1),
         order,
         value.reshape(-1),
         rate.reshape(-1),

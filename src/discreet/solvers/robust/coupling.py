@@ -23,6 +23,7 @@ from discreet.solvers.robust.curve import Curves, splits
 from discreet.solvers.robust.gluing import Glued, glue, together
 from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level
+from discreet.solvers.robust.ready import compiled
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
 from discreet.solvers.robust.state import State, again, pruned, refined, split, start, with_kinds
@@ -69,6 +70,7 @@ def solve(
             where="coupling",
             remedy="Use include_secret=True; for Exactly() use method nr, for Everything() srr.",
         )
+    compiled()
     started = time.monotonic()
     limit = np.inf if time_limit is None else time_limit
     bound = robust_bound(joint, notion, BOUND_SHARE * limit) if known_bound is None else known_bound

@@ -24,6 +24,7 @@ from discreet.solvers.pricing import Pricer
 from discreet.solvers.problem import Split, Splitting
 from discreet.solvers.robust.cuts import coarse_cone
 from discreet.solvers.robust.private import at_level
+from discreet.solvers.robust.ready import compiled
 from discreet.utilities import MutualInformation, Utility
 
 Floats = NDArray[np.float64]
@@ -65,6 +66,7 @@ def solve(
     It is at least as good as the mechanisms to begin with, whose rows are among those it mixes. A cone that is no
     longer cut because its time is over may look unbounded; that alone is no reason to give up.
     """
+    compiled()
     started = time.monotonic()
     deadline = started + (np.inf if time_limit is None else time_limit)
     try:
