@@ -14,7 +14,7 @@ from discreet.solvers.robust.gluing import cells
 from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level
 from discreet.solvers.robust.shapes import GROUPS, Others, Secret
-from discreet.solvers.robust.splitter import Setting, Splitter
+from discreet.solvers.robust.splitter import POOL, Setting, Splitter
 from discreet.solvers.robust.state import again, pruned, split, start, with_kinds
 from discreet.solvers.robust.steps import improve
 from discreet.uncertainty.support import largest
@@ -96,6 +96,22 @@ def test_every_splitting_adds_up_letter_by_letter_and_kind_by_kind():
     part = splitter.splitting(setting)
     assert part.weights @ part.rows == pytest.approx(np.ones(len(secret.p)), abs=1e-7)
     assert np.bincount(part.kind, part.weights) == pytest.approx(setting.shares, abs=1e-7)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.0])
+def test_whatever_is_forgotten_there_are_weights_that_add_up(share):
+    """Rows of a kind without a share can all look better than those of the other."""
+    _, (secret, *_) = secrets(drawn(4, 12))
+    splitter, curves = Splitter(secret), Curves.first(20, PRICE, heaviest=0)
+    curves = curves.joined([curves.alone()])
+    setting = Setting(curves.bands(0), np.array([share, 1 - share]), others_of(secret, 2))
+    splitter.search(setting, 1, 0, never)
+    many = 1 + 0.01 * np.random.default_rng(5).uniform(-1, 1, (POOL, len(secret.p)))
+    splitter.offer(secret.shapes(many), np.ones(POOL), 1)
+    splitter._trim(np.where(splitter.kinds == 1, 0.0, -1.0))
+    assert len(splitter.kinds) < POOL
+    part = splitter.splitting(setting)
+    assert np.bincount(part.kind, part.weights, 2) == pytest.approx(setting.shares, abs=1e-7)
 
 
 def test_a_heavy_secret_earns_a_kind_of_its_own_and_the_value_said_is_kept():

@@ -158,10 +158,12 @@ class Splitter:
         self.offer(Shapes(np.zeros((len(levels), len(self.secret.p))), still, still), levels, kind)
 
     def _trim(self, gains: Floats) -> None:
-        """Forget what gains least, when there is too much of it. Rows newer than `gains` stay."""
+        """Forget what gains least, when there is too much of it. Newer rows stay, and the constant row of every kind,
+        with which there are always weights that add up."""
         if len(gains) > POOL:
-            newer = np.arange(len(gains), len(self._level))
-            self._keep(np.concatenate([np.argsort(-gains)[: POOL // 2], newer]))
+            kept = (self._level == 1) & ~self._shapes.w.any(axis=1)
+            kept[np.argsort(-gains)[: POOL // 2]] = kept[len(gains) :] = True
+            self._keep(kept)
 
     def _keep(self, index: Chosen) -> None:
         self._shapes, self._level, self._kind = self._shapes.take(index), self._level[index], self._kind[index]
