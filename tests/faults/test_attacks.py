@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.audit.empirical import LowerBound, describe
 from discreet.audit.words import rounded_up, times
 from discreet.certify import prove
 from discreet.certify.exponential import LARGEST, exp_bounds, exp_lower
@@ -101,6 +103,16 @@ def test_no_promise_is_rounded_down(epsilon):
     """ε = 0.004 once read "at most 1-fold", and e^1.5 = 4.4817 "4.48-fold"."""
     assert math.exp(epsilon) <= float(times(epsilon)) <= 1 + math.expm1(epsilon) * 1.011
     assert epsilon <= float(rounded_up(epsilon)) <= epsilon * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.004, 0.4056, 1.5])
+def test_no_evidence_is_rounded_up(epsilon):
+    """e^0.4056 = 1.5002 is at least "1.5 times" and not 1.51; 0.99999 is not certain."""
+    bound = LowerBound(epsilon, 0.9999999, 0, 1, (0,), comparisons=1)
+    told = describe(bound, ["one", "other"], ["yes"])
+    factor, confidence = re.search(r"at least (\S+) times .* with (\S+) confidence", told).groups()
+    assert 1 + math.expm1(epsilon) * 0.989 <= float(factor) <= math.exp(epsilon)
+    assert 0.999999 <= float(confidence) <= 0.9999999
 
 
 def test_a_confidence_below_one_is_not_called_certain():

@@ -69,7 +69,7 @@ def test_where_the_order_does_not_matter_no_record_is_lost() -> None:
     assert sorted(row[0] for row in rows if row != NONE) == expected
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "utf-8-sig"])
 def test_encodings(encoding: str) -> None:
     data = "a,b\né,ü\n".encode(encoding)
     assert read(data, encoding=encoding)[0] == [("é".encode(), "ü".encode())]

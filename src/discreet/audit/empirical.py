@@ -9,6 +9,7 @@ choosing then costs nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from discreet.audit.words import rounded_down
 from discreet.exceptions import ParameterError
 
 Counts = NDArray[np.int64]
@@ -131,6 +133,6 @@ def describe(bound: LowerBound, inputs: Sequence[object], outputs: Sequence[obje
         return "no output was seen clearly more often after one input than after another"
     named = ", ".join(str(outputs[y]) for y in bound.outputs[:3]) + (", …" if len(bound.outputs) > 3 else "")
     return (
-        f"{named}: at least {np.exp(bound.epsilon):.3g} times as likely after {inputs[bound.first]} as after "
-        f"{inputs[bound.second]}, with {bound.confidence:.3g} confidence"
+        f"{named}: at least {rounded_down(math.exp(bound.epsilon), above=1.0, digits=3)} times as likely after {inputs[bound.first]} as after "
+        f"{inputs[bound.second]}, with {rounded_down(bound.confidence)} confidence"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from discreet.notions.level import Level
 
@@ -40,11 +40,20 @@ def times(epsilon: float) -> str:
 
 def rounded_up(value: float, above: float = 0.0, digits: int = 6) -> str:
     """A decimal that is not below the value, with so many digits of what exceeds `above`."""
+    return _rounded(value, above, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, above: float = 0.0, digits: int = 6) -> str:
+    """A decimal that is not above the value, with so many digits of what exceeds `above`."""
+    return _rounded(value, above, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, above: float, digits: int, rounding: str) -> str:
     if value <= above or not math.isfinite(value):
         return f"{value:g}"
     exact = Decimal(repr(value))
     unit = Decimal(1).scaleb((exact - Decimal(repr(above))).adjusted() - digits + 1)
-    shown = ((exact / unit).to_integral_value(ROUND_CEILING) * unit).normalize()
+    shown = ((exact / unit).to_integral_value(rounding) * unit).normalize()
     return f"{shown:f}" if value < PLAIN else f"{shown:e}"
 
 

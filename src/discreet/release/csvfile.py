@@ -26,7 +26,14 @@ from discreet.exceptions import AlphabetError, TableError
 
 BLOCK_BYTES: Final = 1 << 23
 SEPARATORS: Final = (",", ";", "\t", "|")
-MARKS: Final = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+MARKS: Final = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+"""The mark of UTF-32 begins like that of UTF-16."""
 _LETTERS: Final = pa.dictionary(pa.int32(), pa.binary())
 FIRST_RECORD: Final = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+(?:\r\n|\n|\r(?=[^\n]))')
 """Up to the first line end outside quotes, a carriage return only where the byte after it is known."""
