@@ -132,7 +132,8 @@ def describe(bound: LowerBound, inputs: Sequence[object], outputs: Sequence[obje
     if bound.epsilon <= 0:
         return "no output was seen clearly more often after one input than after another"
     named = ", ".join(str(outputs[y]) for y in bound.outputs[:3]) + (", …" if len(bound.outputs) > 3 else "")
+    factor = rounded_down(math.exp(bound.epsilon), above=1.0, digits=3)
     return (
-        f"{named}: at least {rounded_down(math.exp(bound.epsilon), above=1.0, digits=3)} times as likely after {inputs[bound.first]} as after "
-        f"{inputs[bound.second]}, with {rounded_down(bound.confidence)} confidence"
+        f"{named}: at least {factor} times as likely after {inputs[bound.first]} as after {inputs[bound.second]}, "
+        f"with {rounded_down(bound.confidence)} confidence"
     )

@@ -44,7 +44,9 @@ two kinds must reach soon to be pursued."""
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR, LEAST_FOR_PROOF = 2.5e-5, 0.15
+SECONDS_A_PAIR, SECONDS_A_LETTER = 1.5e-5, 4e-6
+"""What it takes to prove an output, for every pair of secrets and every letter in it."""
+LEAST_FOR_PROOF = 0.15
 BOUND_SHARE = 0.1
 POLISHED = 100
 
@@ -139,7 +141,8 @@ class _Search:
     def after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""
         c, k = self.ball.estimate.shape
-        proof = max(SECONDS_A_PAIR * outputs * c * (c + k), LEAST_FOR_PROOF * self._limit) if outputs else 0.0
+        proof = outputs * c**2 * (SECONDS_A_PAIR + k * SECONDS_A_LETTER)
+        proof = max(proof, LEAST_FOR_PROOF * self._limit) if outputs else 0.0
         end = self._started + share * self._limit - proof
         return lambda: time.monotonic() > end
 
