@@ -141,8 +141,8 @@ def curves(seconds: float = CURVE_SECONDS) -> None:
 
 def _kept(joint: dc.Joint, notion: dc.RLDP, method: str, seconds: float) -> float:
     """Of the mechanism itself: proofs of ten outputs a curve would take longer than the curve."""
+    from discreet.solvers.method import Limits
     from discreet.solvers.methods import METHODS as ALL
-    from discreet.solvers.methods import Limits
 
     if method == "nr":
         notion = dc.RLDP(notion.epsilon, dc.Exactly())

@@ -13,7 +13,8 @@ from discreet.joint import Joint
 from discreet.naming import named_outputs
 from discreet.notions.level import Notion
 from discreet.protocol import Protocol
-from discreet.solvers.methods import METHODS, Limits, Progress
+from discreet.solvers.method import Limits, Progress
+from discreet.solvers.methods import METHODS
 from discreet.solvers.plan import plan
 from discreet.solvers.robust.fewer import fewer_outputs
 from discreet.utilities import MutualInformation, Utility

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.exceptions import InfeasibleError
 from discreet.solvers.boxes import ROUNDING, Area, Sparse, sparse
+from discreet.solvers.conditions import not_implied, two_sided
 from discreet.solvers.dictionary import NOWHERE, Dictionaries, Places
 from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
@@ -208,46 +209,24 @@ class Body:
             rows.append(posterior)
             low.append(np.zeros(self.targets))
             high.append(np.ones(self.targets))
-        merged, merged_low, merged_high = self._two_sided()
+        merged, merged_low, merged_high = two_sided(self._needed(), self.massive, self.top)
         self._matrix = np.ascontiguousarray(np.vstack([*rows, merged]))
         self._low, self._high = np.concatenate([*low, merged_low]), np.concatenate([*high, merged_high])
         self._implied = self._implied_rows()
         self.dictionaries = Dictionaries(self._matrix, self._places)
         self._places = self.dictionaries.end
 
+    def _needed(self) -> Floats:
+        """The conditions that no other one implies. To leave some out can only loosen bounds; `inside` knows all."""
+        if self.lazy or self.conditions.size * len(self.conditions) > COMPARED_ENTRIES:
+            return self.conditions
+        return self.conditions[not_implied(self.conditions)]
+
     def _implied_rows(self) -> Sparse:
         """What target posteriors have to meet: the conditions if T = Z, and otherwise only that their sum is one."""
         if self.problem.one_to_one and self.massive.all():
             return sparse(self._matrix, self._low, self._high)
         return sparse(np.ones((1, self.targets)), np.ones(1), np.ones(1))
-
-    def _two_sided(self) -> tuple[Floats, Floats, Floats]:
-        """The conditions as low ≤ b·x ≤ high.
-
-        On Σ x = 1 a condition a·x ≤ 0 may be shifted: b = a − m, b·x ≤ −m. With m the mean of a and ±b as one row, the
-        two conditions of LIP become one. Rows with zeros keep them (m = 0). Where only one side is known, the other is
-        what 0 ≤ x ≤ top implies. Conditions that another one implies are left out: that can only loosen bounds, and
-        `inside` knows them all.
-        """
-        conditions = self.conditions
-        if not self.lazy and conditions.size * len(conditions) <= COMPARED_ENTRIES:
-            conditions = conditions[_not_implied(conditions)]
-        mean = (conditions @ self.massive) / self.massive.sum()
-        mean[((conditions == 0) & (self.massive > 0)).any(axis=1)] = 0.0
-        shifted = conditions - mean[:, None] * self.massive
-        size = np.abs(shifted).max(axis=1, initial=0.0)
-        size[size == 0] = 1.0
-        b, limit = shifted / size[:, None], -mean / size
-        first = np.abs(b) > 0.5
-        sign = np.sign(b[np.arange(len(b)), first.argmax(axis=1)])
-        b, limit = b * sign[:, None], limit * sign
-        _, which, group = np.unique(np.round(b, 11), axis=0, return_index=True, return_inverse=True)
-        rows = b[which]
-        low, high = np.minimum(rows, 0.0) @ self.top, np.maximum(rows, 0.0) @ self.top
-        rounding = np.abs(b - rows[group]) @ self.top
-        np.minimum.at(high, group[sign > 0], (limit + rounding)[sign > 0])
-        np.maximum.at(low, group[sign < 0], (limit - rounding)[sign < 0])
-        return rows, low, high
 
     def _bound_weightless_letters(self) -> None:
         """Bound the letters of mass zero: y ≥ 0 with (y·A)_z ≥ 1 for each proves Σ x_z ≤ max −(y·A) over the others.
@@ -280,16 +259,3 @@ class Body:
         costs[self.problem.target, np.arange(len(self.scale))] = self.massive * self.scale
         box = np.zeros((self.targets, self.targets)), np.ones((self.targets, self.targets))
         return np.where(self.problem.target_prior > 0, np.clip(self.maximise(costs, *box).bounds, 0.0, 1.0), 0.0)
-
-
-def _not_implied(conditions: Floats) -> NDArray[np.bool_]:
-    """False for conditions a·x ≤ 0 that another one, b·x ≤ 0 with a ≤ t b for some t ≥ 0, implies on x ≥ 0."""
-    needed = np.ones(len(conditions), dtype=np.bool_)
-    for i, a in enumerate(conditions):
-        ratio = np.divide(a, conditions, out=np.zeros_like(conditions), where=conditions != 0)
-        least = np.where(conditions > 0, ratio, 0.0).max(axis=1)
-        most = np.where(conditions < 0, ratio, np.inf).min(axis=1)
-        implies = needed & (least <= most) & ((conditions != 0) | (a <= 0)).all(axis=1)
-        implies[i] = False
-        needed[i] = not implies.any()
-    return needed

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.solvers.methods import METHODS, Limits
+from discreet.solvers.method import Limits
+from discreet.solvers.methods import METHODS
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.curator import aligned
 

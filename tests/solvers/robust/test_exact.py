@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.solvers.methods import METHODS, Limits
+from discreet.solvers.method import Limits
+from discreet.solvers.methods import METHODS
 from discreet.solvers.robust import exact
 from discreet.solvers.robust.bounds import robust_bound
 from discreet.solvers.robust.cuts import coarse_cone
