@@ -14,6 +14,7 @@ from discreet.notions.srlip import SRLIP
 from discreet.solvers import body
 from discreet.solvers.body import Body
 from discreet.solvers.boxes import shrink, sparse
+from discreet.solvers.conditions import not_implied
 from discreet.solvers.dictionary import NOWHERE, Dictionaries
 from discreet.solvers.problem import Splitting
 from discreet.solvers.simplex import INFEASIBLE, LOW, OPTIMAL
@@ -84,10 +85,10 @@ def test_shrinking_keeps_every_row_of_the_box() -> None:
 def test_conditions_left_out_are_implied_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Splitting.from_joint(random_joint(3, 2, 2, 3), SRLIP(0.5))
     costs = np.random.default_rng(0).normal(size=(300, 6)) * problem.prior
-    right, needed = Body(problem), body._not_implied
+    right, needed = Body(problem), not_implied
     assert len(right._matrix) - 1 < 0.75 * len(right.conditions)
     assert (right.best_rows(costs) * problem.prior @ right.conditions.T).max() < 1e-11
-    monkeypatch.setattr(body, "_not_implied", lambda rows: needed(rows) & (np.arange(len(rows)) != 0))
+    monkeypatch.setattr(body, "not_implied", lambda rows: needed(rows) & (np.arange(len(rows)) != 0))
     assert needed(right.conditions)[0]
     assert (Body(problem).best_rows(costs) * problem.prior @ right.conditions.T).max() > 1e-3
 
