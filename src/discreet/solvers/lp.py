@@ -115,9 +115,16 @@ class Program:
 
 
 def optimum(
-    cost: Floats, lower: Floats, upper: Floats, rows: sparse.csr_array, row_lower: Floats, row_upper: Floats
+    cost: Floats,
+    lower: Floats,
+    upper: Floats,
+    rows: sparse.csr_array,
+    row_lower: Floats,
+    row_upper: Floats,
+    *,
+    presolve: bool = True,
 ) -> Solution | None:
-    """One large sparse program that is solved once: maximise cost·x within the bounds. None if it was not solved."""
+    """A sparse program that is solved once: maximise cost·x within the bounds. None if it was not solved."""
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = len(cost), len(row_lower)
     model.sense_ = highspy.ObjSense.kMaximize
@@ -129,6 +136,7 @@ def optimum(
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.silent()
     highs.setOptionValue("threads", 1)
+    highs.setOptionValue("presolve", "on" if presolve else "off")
     highs.passModel(model)
     if highs.run() != highspy.HighsStatus.kOk or highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None

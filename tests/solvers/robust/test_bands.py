@@ -178,7 +178,8 @@ def test_polishing_the_whole_problem_keeps_more_and_stays_nearly_private():
     splitters = [Splitter(secret) for secret in every]
     state = start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never)
     before = coupling._glued(ball, splitters, state)
-    after = polished(ball, PRICE, before, never)
+    *_, after = polished(ball, PRICE, before, np.arange(ball.estimate.size), never)
+    after = after.glued
     assert np.einsum("y,ysu->su", after.widths, after.rows) == pytest.approx(np.ones((6, 3)), abs=1e-7)
     kept = [
         utility(joint, at_level(joint, NOTION, part.widths, part.rows.reshape(len(part.widths), -1), grow=True))

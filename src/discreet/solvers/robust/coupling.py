@@ -22,7 +22,7 @@ from discreet.solvers.robust.bounds import robust_bound
 from discreet.solvers.robust.curve import Curves, splits
 from discreet.solvers.robust.gluing import Glued, glue, together
 from discreet.solvers.robust.polish import polished
-from discreet.solvers.robust.private import at_level
+from discreet.solvers.robust.private import at_level, proof_seconds
 from discreet.solvers.robust.ready import compiled
 from discreet.solvers.robust.shapes import Secret
 from discreet.solvers.robust.splitter import Splitter
@@ -44,8 +44,6 @@ two kinds must reach soon to be pursued."""
 
 SMALLEST_SHARE = 1e-6
 SETTLED = 2e-4
-SECONDS_A_PAIR, SECONDS_A_LETTER = 1.5e-5, 4e-6
-"""What it takes to prove an output, for every pair of secrets and every letter in it."""
 LEAST_FOR_PROOF = 0.15
 BOUND_SHARE = 0.1
 POLISHED = 100
@@ -87,7 +85,8 @@ def solve(
     if kinds and len(joint.letters) <= POLISHED and (ball.mass > 0).all():
         late = search.after(1.0, outputs=2 * len(found[0].widths))
         with suppress(UnfinishedError):
-            found.append(polished(ball, search.price, found[0], late))
+            for better in polished(ball, search.price, found[0], joint.target_of, late):
+                found[1:] = [better.glued]
     channels = [at_level(joint, notion, g.widths, g.rows.reshape(len(g.widths), -1), grow=True) for g in found]
     best = max(channels, key=lambda channel: utility(joint, channel))
     return Coupled(best, utility(joint, best), bound, "local optimum" if search.settled else "time limit")
@@ -140,9 +139,7 @@ class _Search:
 
     def after(self, share: float, outputs: int = 0) -> Callable[[], bool]:
         """Whether this share of the time is over, with so many outputs still to be proven."""
-        c, k = self.ball.estimate.shape
-        proof = outputs * c**2 * (SECONDS_A_PAIR + k * SECONDS_A_LETTER)
-        proof = max(proof, LEAST_FOR_PROOF * self._limit) if outputs else 0.0
+        proof = max(proof_seconds(self.ball, outputs), LEAST_FOR_PROOF * self._limit) if outputs else 0.0
         end = self._started + share * self._limit - proof
         return lambda: time.monotonic() > end
 

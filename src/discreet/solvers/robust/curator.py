@@ -3,12 +3,16 @@
 Under bands every secret has its own splitting, and any row of one secret may meet any row of another: the conditions
 are on each row. Where I(S,U;Y) is wanted, it hardly matters which rows meet. Here it does: an output tells about U when
 the rows of all secrets in it favour the same letters. So the splittings of a coupling are glued again, secret by
-secret, by the transport of mass between cells and rows that makes the cells say most about U. What counts is the
-finished channel, which is brought to level ε.
+secret, by the transport of mass between cells and rows that makes the cells say most about U. That is only a beginning:
+a row that says all about U for one secret may be of no use beside those of the others, so the outputs are then polished
+as a whole. What counts is the finished channel, which is brought to level ε.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +27,9 @@ from discreet.notions.rldp import RLDP
 from discreet.solvers.lp import optimum
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.fewer import fewer_outputs, size
-from discreet.solvers.robust.private import at_level
+from discreet.solvers.robust.gluing import Glued
+from discreet.solvers.robust.polish import polished
+from discreet.solvers.robust.private import at_level, proof_seconds
 
 Floats = NDArray[np.float64]
 LIGHTEST = 1e-12
@@ -31,25 +37,60 @@ SAME = 7
 """Rows of one secret that agree in so many digits are one."""
 LOSSLESS = 1e-9
 SHARES = (1.0, 0.7, 0.5)
+BEGINNING, LEAST_FOR_PROOF = 0.25, 0.1
+"""The share of the time that the couplings get, and that is kept for the proof."""
+POLISHED = 400
+Progress = Callable[[float, float, float], None]
 
 
 def solve(
-    joint: Joint, notion: RLDP, *, time_limit: float | None, progress: coupling.Progress | None = None
+    joint: Joint,
+    notion: RLDP,
+    *,
+    time_limit: float | None,
+    progress: Progress | None = None,
+    known_bound: float = np.inf,
 ) -> Channel:
-    """A robust mechanism for a joint in curator form.
+    """A robust mechanism for a joint in curator form. `known_bound` was proven elsewhere."""
+    started, limit = time.monotonic(), np.inf if time_limit is None else time_limit
 
-    A coupling at ε spends some of it on S, which is of no use here: couplings at less are tried too, and then grow.
-    """
-    told = replace(joint, include_secret=True, sees_secret=False)
-    seconds = None if time_limit is None else time_limit / len(SHARES)
-    found = []
+    def tell(value: float) -> None:
+        if progress is not None:
+            progress(value, known_bound, time.monotonic() - started)
+
+    best = _begun(joint, notion, BEGINNING * limit)
+    tell(utility(joint, best))
+    if (joint.secret_prior > 0).all() and len(joint.letters) <= POLISHED:
+        best = _polished(joint, notion, best, started + limit, tell)
+    return fewer_outputs(joint, best, LOSSLESS)
+
+
+def _begun(joint: Joint, notion: RLDP, seconds: float) -> Channel:
+    """The best of a few couplings, aligned. One at ε spends some of it on S, which is of no use here: couplings at less
+    are tried too, and then grow."""
+    told, found = replace(joint, include_secret=True, sees_secret=False), []
     for share in SHARES:
-        part = RLDP(share * notion.epsilon, notion.uncertainty)
-        coupled = coupling.solve(told, part, time_limit=seconds, progress=progress, kinds=False)
+        part, limit = RLDP(share * notion.epsilon, notion.uncertainty), seconds / len(SHARES)
+        coupled = coupling.solve(told, part, time_limit=limit, kinds=False, known_bound=np.inf)
         widths, rows = aligned(joint.table, coupled.channel)
         found.append(at_level(joint, notion, widths, rows.reshape(len(widths), -1), grow=True))
-    best = max(found, key=lambda channel: utility(joint, channel))
-    return fewer_outputs(joint, best, LOSSLESS)
+    return max(found, key=lambda channel: utility(joint, channel))
+
+
+def _polished(joint: Joint, notion: RLDP, channel: Channel, end: float, tell: Callable[[float], None]) -> Channel:
+    """The same channel or a better one; what is left of the time is for its proof."""
+    ball, now = notion.uncertainty.ball(joint), time.monotonic()
+    end -= max(proof_seconds(ball, len(channel.outputs)), LEAST_FOR_PROOF * (end - now)) if end < np.inf else 0.0
+    widths = channel.matrix @ joint.prior
+    glued = Glued(widths, (channel.matrix / widths[:, None]).reshape(len(widths), *ball.estimate.shape))
+    with suppress(UnfinishedError):
+        for better in polished(
+            ball, float(np.exp(notion.epsilon)), glued, joint.target_of, lambda: time.monotonic() > end
+        ):
+            glued = better.glued
+            tell(better.value)
+    found = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
+    return max(channel, found, key=lambda one: utility(joint, one))
 
 
 def aligned(table: Floats, channel: Channel) -> tuple[Floats, Floats]:

@@ -96,7 +96,7 @@ def _glued(joint: Joint, notion: RLDP, seconds: float, bound: float, progress: P
     """What bands and gluing find; nothing if a linear program fails on the way, which costs utility only."""
     try:
         if joint.sees_secret:
-            channel = curator.solve(joint, notion, time_limit=seconds, progress=progress)
+            channel = curator.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
             return [Found(channel, math.inf, "local optimum")]
         found = coupling.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
         return [Found(found.channel, found.upper_bound, found.status)]

@@ -1,13 +1,15 @@
 """Polishing on the whole problem: column generation over outputs with curves of their own (theory 1.3, 1.4 and 1.8).
 
 An output is a row v over all (s, u) with P̂·v = 1. It is private if two curves φ₀ ≤ φ₁ lie between its secrets as
-`curve` says, whichever secret goes beyond. At the prices α of the letters Σ P̂ v ln v − α·v is convex, so a linear
-program over v and its two curves, with the conditionals that are worst now as conditions, climbs.
+`curve` says, whichever secret goes beyond. What it tells about a target T, (S, U) or U alone, is Σ_t P̂_t w_t ln w_t
+with w_t = P(t | y) / P(t), linear in v. At the prices α of the letters that less α·v is convex, so a linear program
+over v and its two curves, with the conditionals that are worst now as conditions, climbs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
+from discreet.solvers.dictionary import THREADS
 from discreet.solvers.lp import INFINITE, Program, optimum
 from discreet.solvers.robust.curve import splits
 from discreet.solvers.robust.gluing import Glued
@@ -23,13 +26,25 @@ from discreet.uncertainty.ball import Ball
 from discreet.uncertainty.support import Extreme, largest, smallest
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 SIZE, WIDEST = 24, 50.0
 REGION, SHORTEST, GAINED, USED, FLAT = 0.3, 0.01, 1e-8, 1e-9, 1e-13
 
 
-def polished(ball: Ball, price: float, glued: Glued, late: Callable[[], bool]) -> Glued:
-    """Outputs that keep no less than the glued ones, which have to be private up to a little; all secrets were seen."""
-    whole = _Whole(ball, price)
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """Outputs, and what they tell about the target in nats."""
+
+    glued: Glued
+    value: float
+
+
+def polished(ball: Ball, price: float, glued: Glued, target: Indices, late: Callable[[], bool]) -> Iterator[Polished]:
+    """Outputs that tell more and more about the target of (s, u), and no less than the glued ones.
+
+    Those have to be private up to a little, and all secrets seen.
+    """
+    whole = _Whole(ball, price, target)
     pool = glued.rows.reshape(len(glued.widths), -1)[:, whole.cells]
     pool /= (pool @ whole.p)[:, None]
     ones = np.ones(len(whole.p))
@@ -39,17 +54,17 @@ def polished(ball: Ball, price: float, glued: Glued, late: Callable[[], bool]) -
     while True:
         solution = program.solved()
         used = np.flatnonzero(solution.point > USED)
+        weights = solution.point[used] / solution.point[used].sum()
+        rows = pool[used] / (weights @ pool[used])
+        yield Polished(Glued(weights, whole.spread(rows)), float(weights @ whole.worth(rows)))
         if region < SHORTEST or late():
-            break
-        moved = [whole.moved(pool[y], solution.prices, region) for y in used if not late()]
-        fresh = np.array([row for row in moved if row is not None]).reshape(-1, len(whole.p))
+            return
+        fresh = whole.all_moved(pool[used], solution.prices, region, late)
         fresh = fresh[whole.worth(fresh) - fresh @ solution.prices > GAINED]
         region = region if len(fresh) else region / 3
         if len(fresh):
             program.add_columns(fresh, whole.worth(fresh))
             pool = np.vstack([pool, fresh])
-    weights = solution.point[used] / solution.point[used].sum()
-    return Glued(weights, whole.spread(pool[used] / (weights @ pool[used])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +73,31 @@ class _Whole:
 
     ball: Ball
     price: float
+    target: Indices
 
     @cached_property
-    def cells(self) -> NDArray[np.intp]:
+    def cells(self) -> Indices:
         return np.flatnonzero(self.ball.estimate.ravel() > 0)
 
     @cached_property
     def p(self) -> Floats:
         return np.asarray(self.ball.estimate.ravel()[self.cells])
 
+    @cached_property
+    def _joint(self) -> sparse.csr_array:
+        """P̂ of every seen letter, in the column of its target."""
+        _, column = np.unique(self.target[self.cells], return_inverse=True)
+        return sparse.csr_array((self.p, (np.arange(len(self.p)), column)))
+
+    @cached_property
+    def _masses(self) -> Floats:
+        return np.asarray(self._joint.sum(axis=0), dtype=float)
+
     def worth(self, rows: Floats) -> Floats:
-        return np.asarray(xlogy(rows, rows) @ self.p)
+        return np.asarray(xlogy(w := rows @ self._joint / self._masses, w) @ self._masses)
+
+    def slope(self, row: Floats) -> Floats:
+        return np.asarray(self._joint @ (np.log(np.maximum(row @ self._joint / self._masses, 1e-6)) + 1))
 
     def spread(self, rows: Floats) -> Floats:
         """v[output, s, u]; letters that were not seen with a secret get the mean of its row."""
@@ -87,6 +116,12 @@ class _Whole:
     def _extremes(self, v: Floats) -> tuple[Extreme, Extreme]:
         (up, down), p = self._radii, self.ball.conditional[:, None, :]
         return largest(v[:, None], p, up, self.ball.order), smallest(v[:, None], p, down, self.ball.order)
+
+    def all_moved(self, rows: Floats, prices: Floats, region: float, late: Callable[[], bool]) -> Floats:
+        """Better rows near these, as far as they are found in time."""
+        with ThreadPoolExecutor(THREADS) as pool:
+            moved = pool.map(lambda row: None if late() else self.moved(row, prices, region), rows)
+            return np.array([row for row in moved if row is not None]).reshape(-1, len(self.p))
 
     def moved(self, row: Floats, prices: Floats, region: float) -> Floats | None:
         """A better row near this one, at these prices; None if the linear program was not solved."""
@@ -110,7 +145,7 @@ class _Whole:
         total = sparse.csr_array(np.append(self.p, np.zeros(2 * SIZE))[None])
         matrix = sparse.csr_array(sparse.vstack([conditions, total] if c == 2 else [conditions, ordered, total]))
         height = matrix.shape[0]
-        slope, radius = self.p * (np.log(np.maximum(row, 1e-6)) + 1) - prices, region * (0.2 + row)
+        slope, radius = self.slope(row) - prices, region * (0.2 + row)
         solution = optimum(
             np.append(slope, np.zeros(2 * SIZE)),
             np.append(np.maximum(row - radius, 0.0), np.zeros(2 * SIZE)),
@@ -118,6 +153,7 @@ class _Whole:
             matrix,
             np.append(np.full(height - 1, -INFINITE), 1.0),
             np.append(np.zeros(height - 1), 1.0),
+            presolve=False,
         )
         if solution is None:
             return None

@@ -9,9 +9,11 @@ from discreet.channel import Channel
 from discreet.exceptions import ProofError
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP, largest_excess
+from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 MARGIN = 1e-9
+SECONDS_A_PAIR, SECONDS_A_LETTER = 1.5e-5, 4e-6
 
 
 def at_level(joint: Joint, notion: RLDP, widths: Floats, rows: Floats, *, grow: bool) -> Channel:
@@ -31,3 +33,9 @@ def at_level(joint: Joint, notion: RLDP, widths: Floats, rows: Floats, *, grow: 
     if notion.level(channel, joint).epsilon > notion.epsilon:
         raise ProofError("the finished mechanism is not private", where="robust", remedy="Please report this.")
     return channel
+
+
+def proof_seconds(ball: Ball, outputs: int) -> float:
+    """About what it takes to bring so many outputs to level ε and to prove it, by pairs of secrets and letters."""
+    c, k = map(int, ball.estimate.shape)
+    return outputs * c**2 * (SECONDS_A_PAIR + k * SECONDS_A_LETTER)
