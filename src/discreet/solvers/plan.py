@@ -31,11 +31,10 @@ def plan(joint: Joint, notion: Notion, utility: Utility = MutualInformation) -> 
         return Plan("nr", "X = (S, U) with a known distribution has a closed form: all of U, and the best report on S.")
     if isinstance(notion, RLDP) and letters <= EXACT_ROBUST_LETTERS:
         return Plan("columns", f"{letters} letters are few enough for the exact robust optimum, by cuts and columns.")
-    coupled = joint.reads_secret and len(joint.secret_prior) <= COUPLED_SECRETS
-    if isinstance(notion, RLDP) and coupled and not isinstance(notion.uncertainty, Everything):
-        return Plan(
-            "coupling", f"{letters} letters are too many for the exact robust optimum: bands and a shared draw."
-        )
+    few = len(joint.secret_prior) <= COUPLED_SECRETS
+    if isinstance(notion, RLDP) and few and not isinstance(notion.uncertainty, Everything):
+        how = "bands and a shared draw" if joint.reads_secret else "one output a letter, polished"
+        return Plan("coupling", f"{letters} letters are too many for the exact robust optimum: {how}.")
     if isinstance(notion, RLDP):
         return Plan("simple", f"{letters} letters are too many for the exact robust optimum: the best closed form.")
     if isinstance(notion, SRLIP) and letters > SIDE_CHANNEL_LETTERS:

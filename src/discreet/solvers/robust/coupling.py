@@ -81,14 +81,10 @@ def solve(
         for state in states:
             if progress is not None:
                 progress(state.value, bound, time.monotonic() - started)
-    found = [_glued(ball, search.splitters, state)]
+    glued = _glued(ball, search.splitters, state)
+    best = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
     if kinds and len(joint.letters) <= POLISHED and (ball.mass > 0).all():
-        late = search.after(1.0, outputs=2 * len(found[0].widths))
-        with suppress(UnfinishedError):
-            for better in polished(ball, search.price, found[0], joint.target_of, late):
-                found[1:] = [better.glued]
-    channels = [at_level(joint, notion, g.widths, g.rows.reshape(len(g.widths), -1), grow=True) for g in found]
-    best = max(channels, key=lambda channel: utility(joint, channel))
+        best = polished(joint, notion, best, search.after(1.0, outputs=2 * len(glued.widths)))
     return Coupled(best, utility(joint, best), bound, "local optimum" if search.settled else "time limit")
 
 

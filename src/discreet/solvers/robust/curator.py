@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +26,6 @@ from discreet.notions.rldp import RLDP
 from discreet.solvers.lp import optimum
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.fewer import fewer_outputs, size
-from discreet.solvers.robust.gluing import Glued
 from discreet.solvers.robust.polish import polished
 from discreet.solvers.robust.private import at_level, proof_seconds
 
@@ -61,7 +59,9 @@ def solve(
     best = _begun(joint, notion, BEGINNING * limit)
     tell(utility(joint, best))
     if (joint.secret_prior > 0).all() and len(joint.letters) <= POLISHED:
-        best = _polished(joint, notion, best, started + limit, tell)
+        proof = proof_seconds(notion.uncertainty.ball(joint), len(best.outputs))
+        end = started + limit - max(proof, LEAST_FOR_PROOF * limit) if limit < np.inf else np.inf
+        best = polished(joint, notion, best, lambda: time.monotonic() > end, tell)
     return fewer_outputs(joint, best, LOSSLESS)
 
 
@@ -75,22 +75,6 @@ def _begun(joint: Joint, notion: RLDP, seconds: float) -> Channel:
         widths, rows = aligned(joint.table, coupled.channel)
         found.append(at_level(joint, notion, widths, rows.reshape(len(widths), -1), grow=True))
     return max(found, key=lambda channel: utility(joint, channel))
-
-
-def _polished(joint: Joint, notion: RLDP, channel: Channel, end: float, tell: Callable[[float], None]) -> Channel:
-    """The same channel or a better one; what is left of the time is for its proof."""
-    ball, now = notion.uncertainty.ball(joint), time.monotonic()
-    end -= max(proof_seconds(ball, len(channel.outputs)), LEAST_FOR_PROOF * (end - now)) if end < np.inf else 0.0
-    widths = channel.matrix @ joint.prior
-    glued = Glued(widths, (channel.matrix / widths[:, None]).reshape(len(widths), *ball.estimate.shape))
-    with suppress(UnfinishedError):
-        for better in polished(
-            ball, float(np.exp(notion.epsilon)), glued, joint.target_of, lambda: time.monotonic() > end
-        ):
-            glued = better.glued
-            tell(better.value)
-    found = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
-    return max(channel, found, key=lambda one: utility(joint, one))
 
 
 def aligned(table: Floats, channel: Channel) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from discreet.solvers import columns
 from discreet.solvers.closed import CLOSED
 from discreet.solvers.method import Found, Limits, Method, Progress, named, solved, splitting
 from discreet.solvers.problem import Splitting
-from discreet.solvers.robust import coupling, curator, exact
+from discreet.solvers.robust import blind, coupling, curator, exact
 from discreet.solvers.robust.bounds import robust_bound
 from discreet.solvers.robust.ready import compiled
 from discreet.utilities import MutualInformation, Utility
@@ -77,29 +77,31 @@ def simple(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Fo
 
 
 def coupled(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> Found:
-    """Bands under one curve; the best closed form, or PolyOpt where it is small enough, where those keep more."""
+    """Bands under one curve, or for a mechanism that reads X only one output a letter, polished; the best closed form,
+    or PolyOpt where it is small enough, where those keep more."""
     notion = robust(notion, "coupling")
     compiled()
     seconds, started = limits.time_limit or ROBUST_SECONDS, time.monotonic()
     others = _simpler(joint, notion, utility, seconds)
     bound = _bound(joint, notion, utility, limits)
     left = max(seconds - (time.monotonic() - started), seconds / 3)
-    glued = _glued(joint, notion, left, bound, limits.progress)
-    best = _best_of(joint, utility, [*(found.channel for found in glued), *others])
-    for found in glued:
+    large = _large(joint, notion, left, bound, limits.progress)
+    best = _best_of(joint, utility, [*(found.channel for found in large), *others])
+    for found in large:
         if found.channel is best:
             return Found(named(joint, best), bound, found.status)
-    return Found(best, bound, "closed form" if glued else "stalled")
+    return Found(best, bound, "closed form" if large else "stalled")
 
 
-def _glued(joint: Joint, notion: RLDP, seconds: float, bound: float, progress: Progress | None = None) -> list[Found]:
-    """What bands and gluing find; nothing if a linear program fails on the way, which costs utility only."""
+def _large(joint: Joint, notion: RLDP, seconds: float, bound: float, progress: Progress | None = None) -> list[Found]:
+    """What is found for alphabets of any size; nothing if a linear program fails on the way, which costs utility."""
     try:
-        if joint.sees_secret:
-            channel = curator.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
-            return [Found(channel, math.inf, "local optimum")]
-        found = coupling.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
-        return [Found(found.channel, found.upper_bound, found.status)]
+        if joint.include_secret:
+            found = coupling.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
+            return [Found(found.channel, found.upper_bound, found.status)]
+        solve = curator.solve if joint.sees_secret else blind.solve
+        channel = solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
+        return [Found(channel, math.inf, "local optimum")]
     except UnfinishedError:
         return []
 
@@ -118,8 +120,7 @@ def optimum(joint: Joint, notion: RLDP, utility: Utility, limits: Limits) -> Fou
     compiled()
     started, seconds = time.monotonic(), limits.time_limit or ROBUST_SECONDS
     starts, bound = _simpler(joint, notion, utility, seconds), _bound(joint, notion, utility, limits)
-    if joint.reads_secret:
-        starts += [found.channel for found in _glued(joint, notion, seconds / 3, bound)]
+    starts += [found.channel for found in _large(joint, notion, seconds / 3, bound)]
     found = exact.solve(
         joint,
         notion,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,10 +19,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
+from discreet.channel import Channel
+from discreet.exceptions import UnfinishedError
+from discreet.information import utility
+from discreet.joint import Joint
+from discreet.notions.rldp import RLDP
 from discreet.solvers.dictionary import THREADS
 from discreet.solvers.lp import INFINITE, Program, optimum
 from discreet.solvers.robust.curve import splits
-from discreet.solvers.robust.gluing import Glued
+from discreet.solvers.robust.private import at_level, weaker
 from discreet.uncertainty.ball import Ball
 from discreet.uncertainty.support import Extreme, largest, smallest
 
@@ -31,22 +37,36 @@ SIZE, WIDEST = 24, 50.0
 REGION, SHORTEST, GAINED, USED, FLAT = 0.3, 0.01, 1e-8, 1e-9, 1e-13
 
 
-@dataclass(frozen=True, eq=False)
-class Polished:
-    """Outputs, and what they tell about the target in nats."""
+def polished(
+    joint: Joint,
+    notion: RLDP,
+    channel: Channel,
+    late: Callable[[], bool],
+    tell: Callable[[float], None] = lambda value: None,
+) -> Channel:
+    """This private channel or a better one; all secrets have to be seen."""
+    widths, last = channel.matrix @ joint.prior, None
+    with suppress(UnfinishedError):
+        for last in _outputs(_Whole(joint, notion), channel.matrix / widths[:, None], late):
+            tell(last.value)
+    if last is None:
+        return channel
+    found = at_level(joint, notion, last.widths, last.rows, grow=True)
+    return max(channel, found, key=lambda one: utility(joint, one))
 
-    glued: Glued
+
+@dataclass(frozen=True, eq=False)
+class _Outputs:
+    """Their weights and rows over the input letters, and what they tell about the target in nats."""
+
+    widths: Floats
+    rows: Floats
     value: float
 
 
-def polished(ball: Ball, price: float, glued: Glued, target: Indices, late: Callable[[], bool]) -> Iterator[Polished]:
-    """Outputs that tell more and more about the target of (s, u), and no less than the glued ones.
-
-    Those have to be private up to a little, and all secrets seen.
-    """
-    whole = _Whole(ball, price, target)
-    pool = glued.rows.reshape(len(glued.widths), -1)[:, whole.cells]
-    pool /= (pool @ whole.p)[:, None]
+def _outputs(whole: _Whole, rows: Floats, late: Callable[[], bool]) -> Iterator[_Outputs]:
+    """Better and better outputs, the best mixture of these rows first."""
+    pool = rows[:, whole.own]
     ones = np.ones(len(whole.p))
     program = Program(np.zeros(0), np.zeros(0), np.zeros((len(ones), 0)), ones, ones, primal=True)
     program.add_columns(pool, whole.worth(pool))
@@ -56,7 +76,7 @@ def polished(ball: Ball, price: float, glued: Glued, target: Indices, late: Call
         used = np.flatnonzero(solution.point > USED)
         weights = solution.point[used] / solution.point[used].sum()
         rows = pool[used] / (weights @ pool[used])
-        yield Polished(Glued(weights, whole.spread(rows)), float(weights @ whole.worth(rows)))
+        yield _Outputs(weights, whole.over_letters(rows), float(weights @ whole.worth(rows)))
         if region < SHORTEST or late():
             return
         fresh = whole.all_moved(pool[used], solution.prices, region, late)
@@ -71,27 +91,42 @@ def polished(ball: Ball, price: float, glued: Glued, target: Indices, late: Call
 class _Whole:
     """All seen letters of all secrets at once."""
 
-    ball: Ball
-    price: float
-    target: Indices
+    joint: Joint
+    notion: RLDP
 
     @cached_property
-    def cells(self) -> Indices:
-        return np.flatnonzero(self.ball.estimate.ravel() > 0)
+    def ball(self) -> Ball:
+        return self.notion.uncertainty.ball(self.joint)
+
+    @cached_property
+    def price(self) -> float:
+        return float(np.exp(self.notion.epsilon))
+
+    @cached_property
+    def letter(self) -> Indices:
+        """The input letter of every (s, u)."""
+        return np.arange(self.ball.estimate.size) % len(self.joint.letters)
+
+    @cached_property
+    def own(self) -> Indices:
+        """The letters with an entry of their own: where the secret is read, those that were seen."""
+        return np.flatnonzero(self.joint.prior > 0) if self.joint.reads_secret else np.arange(len(self.joint.letters))
 
     @cached_property
     def p(self) -> Floats:
-        return np.asarray(self.ball.estimate.ravel()[self.cells])
+        return np.asarray(self.joint.prior[self.own])
 
     @cached_property
     def _joint(self) -> sparse.csr_array:
         """P̂ of every seen letter, in the column of its target."""
-        _, column = np.unique(self.target[self.cells], return_inverse=True)
+        _, column = np.unique(self.joint.target_of[self.own], return_inverse=True)
         return sparse.csr_array((self.p, (np.arange(len(self.p)), column)))
 
     @cached_property
     def _masses(self) -> Floats:
-        return np.asarray(self._joint.sum(axis=0), dtype=float)
+        """P̂_t, and anything for a target that was never seen."""
+        total = np.asarray(self._joint.sum(axis=0), dtype=float)
+        return np.where(total > 0, total, 1.0)
 
     def worth(self, rows: Floats) -> Floats:
         return np.asarray(xlogy(w := rows @ self._joint / self._masses, w) @ self._masses)
@@ -99,14 +134,18 @@ class _Whole:
     def slope(self, row: Floats) -> Floats:
         return np.asarray(self._joint @ (np.log(np.maximum(row @ self._joint / self._masses, 1e-6)) + 1))
 
-    def spread(self, rows: Floats) -> Floats:
-        """v[output, s, u]; letters that were not seen with a secret get the mean of its row."""
-        c, k = self.ball.estimate.shape
-        full = np.zeros((len(rows), c * k))
-        full[:, self.cells] = rows
-        full = full.reshape(-1, c, k)
-        means = np.einsum("ysu,su->ys", full, self.ball.conditional)
-        return np.where(self.ball.estimate > 0, full, means[:, :, None])
+    def over_letters(self, rows: Floats) -> Floats:
+        """Rows over all input letters; those not seen with a secret get the mean of the row of that secret."""
+        full = np.zeros((len(rows), len(self.joint.letters)))
+        full[:, self.own] = rows
+        if self.joint.reads_secret:
+            means = np.einsum("ysu,su->ys", self.joint.expand(full), self.ball.conditional)
+            full = np.where(self.joint.prior > 0, full, np.repeat(means, self.ball.estimate.shape[1], axis=1))
+        return full
+
+    def spread(self, row: Floats) -> Floats:
+        """v[s, u] of one row."""
+        return np.asarray(self.joint.expand(self.over_letters(row[None]))[0])
 
     @cached_property
     def _radii(self) -> tuple[Floats, Floats]:
@@ -126,20 +165,20 @@ class _Whole:
     def moved(self, row: Floats, prices: Floats, region: float) -> Floats | None:
         """A better row near this one, at these prices; None if the linear program was not solved."""
         c, k = self.ball.estimate.shape
-        high, low = self._extremes(self.spread(row[None])[0])
+        high, low = self._extremes(self.spread(row))
         special = np.arange(c) == int((high.value / low.value).max(axis=1).argmax())
         s, i, u = (index.ravel() for index in np.indices((c, SIZE, k)))
         s_, i_ = (index.ravel() for index in np.indices((c, SIZE)))
-        half, first = c * SIZE, c * k
+        half, first = c * SIZE, len(self.joint.letters)
         up_to, down_to = first + np.where(special[s_], SIZE, 0) + i_, first + np.where(special[s_], 0, SIZE) + i_
-        line, entry, count = s * SIZE + i, s * k + u, np.arange(half)
+        line, entry, count = s * SIZE + i, self.letter[s * k + u], np.arange(half)
         conditions = sparse.csr_array(
             (
                 np.r_[high.attained_at.ravel(), np.full(half, -self.price), -low.attained_at.ravel(), np.ones(half)],
                 (np.r_[line, count, half + line, half + count], np.r_[entry, up_to, entry, down_to]),
             ),
             shape=(2 * half, first + 2 * SIZE),
-        )[:, np.append(self.cells, first + np.arange(2 * SIZE))]
+        )[:, np.append(self.own, first + np.arange(2 * SIZE))]
         eye, n = sparse.eye_array(SIZE), len(self.p)
         ordered = sparse.hstack([sparse.csr_array((SIZE, n)), eye, -eye])
         total = sparse.csr_array(np.append(self.p, np.zeros(2 * SIZE))[None])
@@ -157,11 +196,14 @@ class _Whole:
         )
         if solution is None:
             return None
-        return self._inside(solution.point[:n], solution.point[n:].reshape(2, SIZE), special)
+        if self.joint.reads_secret:
+            return self._inside(solution.point[:n], solution.point[n:].reshape(2, SIZE), special)
+        row = np.maximum(solution.point[:n], 0.0)
+        return np.asarray(weaker(self.joint, self.notion, row[None] / (row @ self.p))[0])
 
     def _inside(self, row: Floats, phi: Floats, special: NDArray[np.bool_]) -> Floats | None:
         """The same row, every secret as weak as its side of the curves asks for."""
-        v = self.spread(row[None])[0]
+        v = self.spread(row)
         high, low = self._extremes(v)
         ceiling = self.price * np.where(special[:, None], phi[1], phi[0])
         floor = np.where(special[:, None], phi[0], phi[1])
@@ -172,6 +214,6 @@ class _Whole:
         np.divide(ceiling - level, rise, out=weakest, where=rise > FLAT)
         np.minimum(weakest, np.divide(level - floor, fall, out=np.ones(fall.shape), where=fall > FLAT), out=weakest)
         strength = weakest.min(axis=1, keepdims=True)
-        inside = np.maximum(level + np.clip(strength, 0.0, 1.0) * (v - mean), 0.0).ravel()[self.cells]
+        inside = np.maximum(level + np.clip(strength, 0.0, 1.0) * (v - mean), 0.0).ravel()[self.own]
         total = float(inside @ self.p)
         return inside / total if total > 0 else None

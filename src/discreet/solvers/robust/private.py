@@ -35,6 +35,14 @@ def at_level(joint: Joint, notion: RLDP, widths: Floats, rows: Floats, *, grow: 
     return channel
 
 
+def weaker(joint: Joint, notion: RLDP, rows: Floats) -> Floats:
+    """Each of these rows with P̂·v = 1 for itself as 1 + λ (v − 1), with the largest λ ≤ 1 that makes it private."""
+    ball, price = notion.uncertainty.ball(joint), float(np.exp(notion.epsilon)) * (1 - MARGIN)
+    excess = np.array([largest_excess(ball, joint.expand(row[None]), price) for row in rows])
+    share = np.minimum((price - 1) / np.maximum(price - 1 + excess, price - 1), 1.0)
+    return np.asarray(1 + share[:, None] * (rows - 1))
+
+
 def proof_seconds(ball: Ball, outputs: int) -> float:
     """About what it takes to bring so many outputs to level ε and to prove it, by pairs of secrets and letters."""
     c, k = map(int, ball.estimate.shape)
