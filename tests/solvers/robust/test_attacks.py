@@ -17,6 +17,8 @@ CASES = {
     "example 3": (dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True), dc.RLDP(math.log(2))),
     "coupling": (dc.Joint.from_counts([[90, 30, 5], [25, 60, 40], [9, 9, 90]], include_secret=True), dc.RLDP(1.0)),
     "curator": (dc.Joint.from_counts([[30, 10, 5], [5, 20, 40], [9, 9, 9]]).curator(), dc.RLDP(0.7)),
+    "coupling for a curator": (dc.Joint.from_counts([[30, 10, 5], [5, 20, 40], [9, 9, 0]]).curator(), dc.RLDP(0.7)),
+    "coupling of X alone": (dc.Joint.from_counts([[30, 10, 0, 5], [5, 20, 0, 40], [9, 9, 0, 0]]), dc.RLDP(0.9)),
 }
 
 
@@ -37,7 +39,7 @@ def strongest_attack(channel, joint, notion, seed=0):
 @pytest.mark.parametrize("name", CASES)
 def test_no_attack_beats_the_proven_level(name):
     joint, notion = CASES[name]
-    protocol = dc.design(joint, notion, method="coupling" if name == "coupling" else "auto", time_limit=5.0).protocol
+    protocol = dc.design(joint, notion, method="coupling" if "coupling" in name else "auto", time_limit=5.0).protocol
     reached = strongest_attack(protocol.channel, protocol.joint, notion)
     assert reached <= protocol.epsilon + 1e-9
     assert reached >= 0.9 * protocol.epsilon

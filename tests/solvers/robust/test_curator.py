@@ -7,7 +7,7 @@ import discreet as dc
 from discreet.solvers.method import Limits
 from discreet.solvers.methods import METHODS
 from discreet.solvers.robust import coupling
-from discreet.solvers.robust.curator import aligned
+from discreet.solvers.robust.curator import _begun, aligned
 
 
 def drawn(c, k, seed=0):
@@ -31,6 +31,16 @@ def test_large_alphabets_keep_more_than_the_closed_forms(epsilon):
     assert found.protocol.epsilon <= epsilon
     assert found.utility > 1.3 * dc.design(joint, notion, sees_secret=True, method="simple").utility
     assert found.utility <= found.upper_bound
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0])
+def test_polishing_comes_close_to_the_optimum(epsilon):
+    joint, notion = drawn(3, 4, seed=2), dc.RLDP(epsilon)
+    best = dc.design(joint, notion, sees_secret=True)
+    found = dc.design(joint, notion, sees_secret=True, method="coupling", time_limit=9.0)
+    begun = dc.MutualInformation.of(joint.curator(), _begun(joint.curator(), notion, 3.0))
+    assert begun < 0.97 * best.utility
+    assert 0.99 * best.utility < found.utility <= best.upper_bound
 
 
 def test_gluing_again_keeps_every_splitting_and_tells_more_about_u():
