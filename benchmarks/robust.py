@@ -4,6 +4,7 @@ python benchmarks/robust.py table              the cases at ε = 1.5
 python benchmarks/robust.py exact              Example 3 and the draws of 2×5 and 5×2, with their certified gap
 python benchmarks/robust.py large              a = 2,400 letters
 python benchmarks/robust.py curator            judged by I(U;Y) alone
+python benchmarks/robust.py blind              mechanisms that read X only
 python benchmarks/robust.py curves [seconds]   ε from 0.1 to 8, drawn into docs/robust.svg (needs the `papers` extra)
 """
 
@@ -110,6 +111,21 @@ def curator() -> None:
             measured(name, joint, notion, f"closed forms {simple:.4f}", sees_secret=True, time_limit=SECONDS)
 
 
+def blind() -> None:
+    """Mechanisms that read X only, against GRR, the one closed form of the papers that does."""
+    for secret, release, epsilon in (
+        ("sex", ["education"], 0.5),
+        ("occupation", ["education"], 1.5),
+        ("race", ["education", "sex"], 1.0),
+        ("sex", ["education", "race"], 0.5),
+        ("marital-status", ["education", "sex", "race"], 1.0),
+    ):
+        joint, notion = dc.Joint.from_table(adult(), secret=secret, release=release), dc.RLDP(epsilon)
+        grr = dc.design(joint, notion, method="grr").utility / joint.entropy
+        name = f"X only, Adult {secret} → {', '.join(release)}, ε = {epsilon}"
+        measured(name, joint, notion, f"GRR {grr:.4f}", time_limit=SECONDS)
+
+
 def curves(seconds: float = CURVE_SECONDS) -> None:
     """What is kept over ε, for four cases and six methods; drawn into docs/robust.svg."""
     import matplotlib
@@ -151,7 +167,7 @@ def _kept(joint: dc.Joint, notion: dc.RLDP, method: str, seconds: float) -> floa
     return dc.MutualInformation.of(joint, channel) / joint.entropy
 
 
-CASES = (table, exact, large, curator, curves)
+CASES = (table, exact, large, curator, blind, curves)
 
 
 def main() -> None:
