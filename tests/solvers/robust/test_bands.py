@@ -180,7 +180,7 @@ def test_polishing_the_whole_problem_keeps_more_and_stays_nearly_private():
     before = coupling._glued(ball, splitters, state)
     before = at_level(joint, NOTION, before.widths, before.rows.reshape(len(before.widths), -1), grow=True)
     values = []
-    after = polished(joint, NOTION, before, never, values.append)
+    after = polished(joint, NOTION, before, tell=values.append)
     assert np.diff(values).min() > -1e-9
     assert utility(joint, after) == pytest.approx(values[-1], rel=0.01)
     assert utility(joint, after) > 1.01 * utility(joint, before)

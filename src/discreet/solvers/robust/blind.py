@@ -7,7 +7,6 @@ weights p_z / λ_z add up to a multiple of one, whatever the λ_z are. Then the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,35 +14,15 @@ from discreet.channel import Channel
 from discreet.information import utility
 from discreet.joint import Joint
 from discreet.notions.rldp import RLDP
-from discreet.solvers.robust.polish import polished
-from discreet.solvers.robust.private import at_level, proof_seconds, weaker
-
-Progress = Callable[[float, float, float], None]
-LEAST_FOR_PROOF = 0.1
+from discreet.solvers.robust.polish import Tell, polished
+from discreet.solvers.robust.private import at_level, weaker
 
 
-def solve(
-    joint: Joint,
-    notion: RLDP,
-    *,
-    time_limit: float | None,
-    progress: Progress | None = None,
-    known_bound: float = np.inf,
-) -> Channel:
-    """At least as good as one output a letter that was seen. `known_bound` was proven elsewhere."""
-    started, end, ball = time.monotonic(), np.inf, notion.uncertainty.ball(joint)
-    if time_limit is not None:
-        end = started + time_limit - max(proof_seconds(ball, len(joint.letters)), LEAST_FOR_PROOF * time_limit)
-
-    def tell(value: float) -> None:
-        if progress is not None:
-            progress(value, known_bound, time.monotonic() - started)
-
-    best = _begun(joint, notion)
+def solve(joint: Joint, notion: RLDP, *, time_limit: float = np.inf, tell: Tell = lambda value: None) -> Channel:
+    """At least as good as one output a letter that was seen. `tell` is called with what the best so far keeps."""
+    end, best = time.monotonic() + time_limit, _begun(joint, notion)
     tell(utility(joint, best))
-    if (ball.mass > 0).all() and ball.radius < np.inf:
-        best = polished(joint, notion, best, lambda: time.monotonic() > end, tell)
-    return best
+    return polished(joint, notion, best, end, tell)
 
 
 def _begun(joint: Joint, notion: RLDP) -> Channel:

@@ -83,8 +83,8 @@ def solve(
                 progress(state.value, bound, time.monotonic() - started)
     glued = _glued(ball, search.splitters, state)
     best = at_level(joint, notion, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
-    if kinds and len(joint.letters) <= POLISHED and (ball.mass > 0).all():
-        best = polished(joint, notion, best, search.after(1.0, outputs=2 * len(glued.widths)))
+    if kinds and len(joint.letters) <= POLISHED:
+        best = polished(joint, notion, best, started + limit)
     return Coupled(best, utility(joint, best), bound, "local optimum" if search.settled else "time limit")
 
 

@@ -11,7 +11,6 @@ as a whole. What counts is the finished channel, which is brought to level ε.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -26,8 +25,8 @@ from discreet.notions.rldp import RLDP
 from discreet.solvers.lp import optimum
 from discreet.solvers.robust import coupling
 from discreet.solvers.robust.fewer import fewer_outputs, size
-from discreet.solvers.robust.polish import polished
-from discreet.solvers.robust.private import at_level, proof_seconds
+from discreet.solvers.robust.polish import Tell, polished
+from discreet.solvers.robust.private import at_level
 
 Floats = NDArray[np.float64]
 LIGHTEST = 1e-12
@@ -35,33 +34,18 @@ SAME = 7
 """Rows of one secret that agree in so many digits are one."""
 LOSSLESS = 1e-9
 SHARES = (1.0, 0.7, 0.5)
-BEGINNING, LEAST_FOR_PROOF = 0.25, 0.1
-"""The share of the time that the couplings get, and that is kept for the proof."""
+BEGINNING = 0.25
+"""The share of the time that the couplings get."""
 POLISHED = 400
-Progress = Callable[[float, float, float], None]
 
 
-def solve(
-    joint: Joint,
-    notion: RLDP,
-    *,
-    time_limit: float | None,
-    progress: Progress | None = None,
-    known_bound: float = np.inf,
-) -> Channel:
-    """A robust mechanism for a joint in curator form. `known_bound` was proven elsewhere."""
-    started, limit = time.monotonic(), np.inf if time_limit is None else time_limit
-
-    def tell(value: float) -> None:
-        if progress is not None:
-            progress(value, known_bound, time.monotonic() - started)
-
-    best = _begun(joint, notion, BEGINNING * limit)
+def solve(joint: Joint, notion: RLDP, *, time_limit: float = np.inf, tell: Tell = lambda value: None) -> Channel:
+    """A robust mechanism for a joint in curator form. `tell` is called with what the best so far keeps."""
+    started = time.monotonic()
+    best = _begun(joint, notion, BEGINNING * time_limit)
     tell(utility(joint, best))
-    if (joint.secret_prior > 0).all() and len(joint.letters) <= POLISHED:
-        proof = proof_seconds(notion.uncertainty.ball(joint), len(best.outputs))
-        end = started + limit - max(proof, LEAST_FOR_PROOF * limit) if limit < np.inf else np.inf
-        best = polished(joint, notion, best, lambda: time.monotonic() > end, tell)
+    if len(joint.letters) <= POLISHED:
+        best = polished(joint, notion, best, started + time_limit, tell)
     return fewer_outputs(joint, best, LOSSLESS)
 
 

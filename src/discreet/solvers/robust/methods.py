@@ -95,13 +95,18 @@ def coupled(joint: Joint, notion: Notion, utility: Utility, limits: Limits) -> F
 
 def _large(joint: Joint, notion: RLDP, seconds: float, bound: float, progress: Progress | None = None) -> list[Found]:
     """What is found for alphabets of any size; nothing if a linear program fails on the way, which costs utility."""
+    started = time.monotonic()
+
+    def tell(value: float) -> None:
+        if progress is not None:
+            progress(value, bound, time.monotonic() - started)
+
     try:
         if joint.include_secret:
             found = coupling.solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
             return [Found(found.channel, found.upper_bound, found.status)]
         solve = curator.solve if joint.sees_secret else blind.solve
-        channel = solve(joint, notion, time_limit=seconds, progress=progress, known_bound=bound)
-        return [Found(channel, math.inf, "local optimum")]
+        return [Found(solve(joint, notion, time_limit=seconds, tell=tell), math.inf, "local optimum")]
     except UnfinishedError:
         return []
 

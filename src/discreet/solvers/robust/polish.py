@@ -8,6 +8,7 @@ over v and its two curves, with the conditionals that are worst now as condition
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,27 +28,30 @@ from discreet.notions.rldp import RLDP
 from discreet.solvers.dictionary import THREADS
 from discreet.solvers.lp import INFINITE, Program, optimum
 from discreet.solvers.robust.curve import splits
-from discreet.solvers.robust.private import at_level, weaker
+from discreet.solvers.robust.private import at_level, proof_seconds, weaker
 from discreet.uncertainty.ball import Ball
 from discreet.uncertainty.support import Extreme, largest, smallest
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 SIZE, WIDEST = 24, 50.0
+Tell = Callable[[float], None]
+LEAST_FOR_PROOF = 0.1
 REGION, SHORTEST, GAINED, USED, FLAT = 0.3, 0.01, 1e-8, 1e-9, 1e-13
 
 
 def polished(
-    joint: Joint,
-    notion: RLDP,
-    channel: Channel,
-    late: Callable[[], bool],
-    tell: Callable[[float], None] = lambda value: None,
+    joint: Joint, notion: RLDP, channel: Channel, end: float = np.inf, tell: Tell = lambda value: None
 ) -> Channel:
-    """This private channel or a better one; all secrets have to be seen."""
-    widths, last = channel.matrix @ joint.prior, None
+    """This private channel or a better one, proof included before `end`; itself if a secret was never seen, or if
+    anything is possible."""
+    ball, widths, last = notion.uncertainty.ball(joint), channel.matrix @ joint.prior, None
+    if not (ball.mass > 0).all() or ball.radius == np.inf:
+        return channel
+    proof = max(proof_seconds(ball, len(widths)), LEAST_FOR_PROOF * (end - time.monotonic()))
+    stop = end - proof if end < np.inf else np.inf
     with suppress(UnfinishedError):
-        for last in _outputs(_Whole(joint, notion), channel.matrix / widths[:, None], late):
+        for last in _outputs(_Whole(joint, notion), channel.matrix / widths[:, None], lambda: time.monotonic() > stop):
             tell(last.value)
     if last is None:
         return channel
