@@ -91,6 +91,8 @@ class _Generation:
     def run(self) -> str:
         self._pricer = Pricer(self._problem)
         self._bound = min(self._bound, self._pricer.easy_bound)
+        self._add(self._one_a_target())
+        self._best = self._master.split()
         starts = self._pricer.body.best_rows(np.diag(np.maximum(self._problem.prior, 1e-9)))
         self._add(starts)
         self._add(self._pricer.climb(starts, np.zeros(len(starts))))
@@ -104,6 +106,13 @@ class _Generation:
             if not found and not self._late():
                 return "stalled"
         return "time limit"
+
+    def _one_a_target(self) -> Floats:
+        """One row a target letter, as strong as the cone permits: v_t = 1 + λ_t (1_t / p_t − 1) with weights p_t / λ_t
+        add up to one, so that a split better than the constant row is there from the beginning."""
+        p, target = self._problem.target_prior, self._problem.target
+        seen = np.flatnonzero(p > 0)
+        return self._pricer.body.weakened((target == seen[:, None]) / p[seen, None])
 
     def split(self, status: str) -> Split:
         rows, weights, value = self._best

@@ -13,7 +13,7 @@ from discreet.uncertainty.ball import Ball
 
 Floats = NDArray[np.float64]
 MARGIN = 1e-9
-SECONDS_A_PAIR, SECONDS_A_LETTER = 1.5e-5, 4e-6
+SECONDS_A_PAIR, SECONDS_A_LETTER = 2e-5, 4.7e-6
 
 
 def at_level(joint: Joint, notion: RLDP, widths: Floats, rows: Floats, *, grow: bool) -> Channel:
