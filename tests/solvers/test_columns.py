@@ -9,12 +9,14 @@ from catalogue import random_joint
 from discreet import datasets
 from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.joint import Joint
+from discreet.mechanisms.grr import calibrated_grr
 from discreet.notions.lip import LIP
 from discreet.notions.srlip import SRLIP
 from discreet.solvers import columns, vertices
 from discreet.solvers.lp import Program, Solution
 from discreet.solvers.problem import Splitting
 from discreet.solvers.search import Search
+from discreet.utilities import MutualInformation
 
 HARD = Splitting.from_joint(random_joint(0, 2, 3, 3, 4), SRLIP(0.5))
 
@@ -25,6 +27,20 @@ def test_a_time_limit_returns_the_best_so_far_with_a_true_bound() -> None:
     assert split.upper_bound > split.value >= 0
     assert not split.is_optimal(1e-9)
     assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
+
+
+@pytest.mark.parametrize("curator", [False, True])
+def test_without_any_time_there_is_one_output_a_letter(curator: bool) -> None:
+    joint, notion = random_joint(1, 4, 6), LIP(0.4)
+    joint = joint.curator() if curator else joint
+    problem = Splitting.from_joint(joint, notion)
+    split = columns.solve(problem, time_limit=0.0)
+    assert split.status == "time limit"
+    assert len(split.rows) == 6
+    simple = random_joint(1, 4, 6)
+    assert split.value >= (1 - 1e-6) * MutualInformation.of(simple, calibrated_grr(simple, notion).channel)
+    assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
+    assert max(map(problem.cone.excess, split.rows)) <= 1e-12
 
 
 def test_ctrl_c_returns_the_best_so_far() -> None:

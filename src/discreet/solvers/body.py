@@ -154,12 +154,12 @@ class Body:
             conditions = np.vstack([conditions, refused])
         return None
 
-    def weakened(self, rows: Floats) -> Floats:
-        """Each row v as 1 + λ (v − 1), with the largest λ ≤ 1 that the conditions known so far permit."""
+    def strengths(self, rows: Floats) -> Floats:
+        """For each row v the largest λ ≤ 1 for which 1 + λ (v − 1) meets the conditions known so far."""
         excess = (rows * self.scale) @ self.conditions.T
         slack = np.maximum(-(self.conditions @ self.scale), 0.0)
-        share = np.divide(slack, slack + excess, out=np.ones_like(excess), where=excess > 0).min(axis=1, initial=1.0)
-        return np.asarray(1 + share[:, None] * (rows - 1))
+        share = np.divide(slack, slack + excess, out=np.ones_like(excess), where=excess > 0)
+        return np.asarray(share.min(axis=1, initial=1.0))
 
     def _moved(self, row: Floats, conditions: Floats) -> Floats | None:
         terms = conditions * (row * self.scale)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.notions.cone import Cone
-from discreet.solvers.master import Master
+from discreet.solvers.master import SPLITS, Master, Mixture
 from discreet.solvers.pricing import Pricer
 from discreet.solvers.problem import Split, Splitting
 
@@ -91,28 +91,43 @@ class _Generation:
     def run(self) -> str:
         self._pricer = Pricer(self._problem)
         self._bound = min(self._bound, self._pricer.easy_bound)
-        self._add(self._one_a_target())
-        self._best = self._master.split()
+        self._best = self._one_a_target() or self._best
         starts = self._pricer.body.best_rows(np.diag(np.maximum(self._problem.prior, 1e-9)))
         self._add(starts)
         self._add(self._pricer.climb(starts, np.zeros(len(starts))))
         while not self._late():
             alpha = self._climb()
-            self._best = self._master.split()
+            self._improve()
             found = not self._late() and self._prove(alpha)
-            self._best = self._master.split() if found else self._best
+            if found:
+                self._improve()
             if self._bound - self._best[2] <= self._gap:
                 return "optimal"
             if not found and not self._late():
                 return "stalled"
         return "time limit"
 
-    def _one_a_target(self) -> Floats:
-        """One row a target letter, as strong as the cone permits: v_t = 1 + λ_t (1_t / p_t − 1) with weights p_t / λ_t
-        add up to one, so that a split better than the constant row is there from the beginning."""
-        p, target = self._problem.target_prior, self._problem.target
+    def _one_a_target(self) -> Mixture | None:
+        """One row a target letter, as strong as the cone permits, better than the constant row and soon there.
+
+        Rows 1 + λ_t (1_t / p_t − 1) with weights p_t / λ_t add up to a multiple of one, whatever the λ_t are.
+        """
+        p, body = self._problem.target_prior, self._pricer.body
         seen = np.flatnonzero(p > 0)
-        return self._pricer.body.weakened((target == seen[:, None]) / p[seen, None])
+        rows = (self._problem.target == seen[:, None]) / p[seen, None]
+        strength = body.strengths(rows)
+        if not strength.all():
+            return None
+        weights = (p[seen] / strength) / (p[seen] / strength).sum()
+        inside = [body.inside(row) for row in 1 + strength[:, None] * (rows - 1)]
+        found = np.array([row for row in inside if row is not None]).reshape(-1, len(self._problem.prior))
+        if len(found) < len(seen) or np.abs(weights @ found - 1).max() > SPLITS:
+            return None
+        return found, weights, float(weights @ self._problem.values(found))
+
+    def _improve(self) -> None:
+        found = self._master.split()
+        self._best = found if found[2] >= self._best[2] else self._best
 
     def split(self, status: str) -> Split:
         rows, weights, value = self._best

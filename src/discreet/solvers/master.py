@@ -9,6 +9,8 @@ from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
 
 Floats = NDArray[np.float64]
+Mixture = tuple[Floats, Floats, float]
+"""Rows, their weights, and the value."""
 SLACK = 1e-9
 USED = 1e-12
 SPLITS = 1e-9
@@ -68,7 +70,7 @@ class Master:
         held = slack.max() > SLACK and self.width < WIDEST
         return solution.prices * self._mass, bool(held)
 
-    def split(self) -> tuple[Floats, Floats, float]:
+    def split(self) -> Mixture:
         """The rows in use, their weights and the value: a permitted mechanism, the last one if none comes out now."""
         solution = self._exact.solved()
         self.exact_prices = solution.prices * self._mass
