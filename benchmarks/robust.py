@@ -21,7 +21,7 @@ import numpy as np
 import discreet as dc
 from discreet.datasets import adult
 
-SECONDS, LARGE_SECONDS, CURVE_SECONDS = 60.0, 285.0, 8.0
+SECONDS, LARGE_SECONDS, CURVE_SECONDS = 60.0, 240.0, 8.0
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 METHODS = {"GRR": "grr", "SRR": "srr", "IR": "ir", "CR": "robust-cr", "NR": "nr", "ours": "auto"}
 COLOURS = {"GRR": "#0072B2", "SRR": "#56B4E9", "IR": "#D55E00", "CR": "#E69F00", "NR": "#7F7F7F", "ours": "#000000"}
