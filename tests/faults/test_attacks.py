@@ -108,7 +108,7 @@ def test_no_promise_is_rounded_down(epsilon):
 @pytest.mark.parametrize("epsilon", [0.004, 0.4056, 1.5])
 def test_no_evidence_is_rounded_up(epsilon):
     """e^0.4056 = 1.5002 is at least "1.5 times" and not 1.51; 0.99999 is not certain."""
-    bound = LowerBound(epsilon, 0.9999999, 0, 1, (0,), comparisons=1)
+    bound = LowerBound(epsilon, np.float64(0.9999999), 0, 1, (0,), comparisons=1)
     told = describe(bound, ["one", "other"], ["yes"])
     factor, confidence = re.search(r"at least (\S+) times .* with (\S+) confidence", told).groups()
     assert 1 + math.expm1(epsilon) * 0.989 <= float(factor) <= math.exp(epsilon)

@@ -51,7 +51,7 @@ def rounded_down(value: float, above: float = 0.0, digits: int = 6) -> str:
 def _rounded(value: float, above: float, digits: int, rounding: str) -> str:
     if value <= above or not math.isfinite(value):
         return f"{value:g}"
-    exact = Decimal(repr(value))
+    exact = Decimal(repr(float(value)))
     unit = Decimal(1).scaleb((exact - Decimal(repr(above))).adjusted() - digits + 1)
     shown = ((exact / unit).to_integral_value(rounding) * unit).normalize()
     return f"{shown:f}" if value < PLAIN else f"{shown:e}"
