@@ -113,7 +113,7 @@ def _greedy(area: boxes.Area, lower: np.ndarray, upper: np.ndarray, *others: obj
     upper[:] = (lower + upper) / 2
 
 
-def _dead(rows: boxes.Sparse, lower: np.ndarray, upper: np.ndarray) -> bool:
+def _dead(conditions: object, lower: np.ndarray, upper: np.ndarray) -> bool:
     return not lower.any()
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from threading import Event
+
 import numpy as np
 import pytest
 from catalogue import random_joint
@@ -13,9 +16,9 @@ from discreet.notions.lip import LIP
 from discreet.notions.srlip import SRLIP
 from discreet.solvers import body
 from discreet.solvers.body import Body
-from discreet.solvers.boxes import shrink, sparse
 from discreet.solvers.conditions import not_implied
-from discreet.solvers.dictionary import NOWHERE, Dictionaries
+from discreet.solvers.dictionary import NOWHERE, THREADS, Dictionaries
+from discreet.solvers.implied import implied, shrink
 from discreet.solvers.problem import Splitting
 from discreet.solvers.simplex import INFEASIBLE, LOW, OPTIMAL
 
@@ -75,8 +78,8 @@ def test_shrinking_keeps_every_row_of_the_box() -> None:
     width = np.where(rng.random(inside.shape) < 0.3, 0.3, 0.005)
     lower, upper = np.maximum(0, inside - rng.random(inside.shape) * width), inside + rng.random(inside.shape) * width
     smaller_lower, smaller_upper = lower.copy(), upper.copy()
-    implied = body.area(np.zeros(6)).implied
-    assert all(shrink(implied, *box) for box in zip(smaller_lower, smaller_upper, strict=True))
+    conditions = body.area(np.zeros(6)).implied
+    assert all(shrink(conditions, *box) for box in zip(smaller_lower, smaller_upper, strict=True))
     assert (smaller_lower <= inside + 1e-9).all()
     assert (inside <= smaller_upper + 1e-9).all()
     assert (smaller_upper - smaller_lower).sum() < 0.9 * (upper - lower).sum()
@@ -94,7 +97,7 @@ def test_conditions_left_out_are_implied_by_the_others(monkeypatch: pytest.Monke
 
 
 def test_an_empty_box_is_recognised() -> None:
-    sum_is_one = sparse(np.ones((1, 2)), np.ones(1), np.ones(1))
+    sum_is_one = implied(np.ones((1, 2)), np.ones(1), np.ones(1))
     assert not shrink(sum_is_one, np.zeros(2), np.full(2, 0.4))
     assert shrink(sum_is_one, np.zeros(2), np.full(2, 0.6))
 
@@ -150,3 +153,18 @@ def test_a_program_is_left_only_below_its_floor() -> None:
     floors = best + np.where(np.arange(100) % 2, 0.01, -0.01)
     assert (statuses == OPTIMAL).all()
     assert ((Dictionaries(rows).maximise(*given, floors)[2] == LOW) == (floors > best)).all()
+
+
+def test_nobody_works_on_a_dictionary_after_a_break() -> None:
+    """Another thread is waited for, or it would write into a dictionary that is already used for something else."""
+    slow = Event()
+
+    def work(thread: int) -> None:
+        if thread == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.2)
+        slow.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        Dictionaries(np.ones((1, 2))).each(work, range(THREADS))
+    assert slow.is_set() or THREADS == 1

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.exceptions import InfeasibleError
-from discreet.solvers.boxes import ROUNDING, Area, Sparse, sparse
+from discreet.solvers.boxes import ROUNDING, Area
 from discreet.solvers.conditions import not_implied, two_sided
 from discreet.solvers.dictionary import NOWHERE, Dictionaries, Places
+from discreet.solvers.implied import Implied, implied
 from discreet.solvers.lp import INFINITE, Program
 from discreet.solvers.problem import Splitting
 from discreet.solvers.simplex import LOW
@@ -229,11 +230,11 @@ class Body:
             return self.conditions
         return self.conditions[not_implied(self.conditions)]
 
-    def _implied_rows(self) -> Sparse:
+    def _implied_rows(self) -> Implied:
         """What target posteriors have to meet: the conditions if T = Z, and otherwise only that their sum is one."""
         if self.problem.one_to_one and self.massive.all():
-            return sparse(self._matrix, self._low, self._high)
-        return sparse(np.ones((1, self.targets)), np.ones(1), np.ones(1))
+            return implied(self._matrix, self._low, self._high)
+        return implied(np.ones((1, self.targets)), np.ones(1), np.ones(1))
 
     def _bound_weightless_letters(self) -> None:
         """Bound the letters of mass zero: y ≥ 0 with (y·A)_z ≥ 1 for each proves Σ x_z ≤ max −(y·A) over the others.

@@ -4,10 +4,10 @@ A box of target posteriors π_t = p_t w_t is made smaller by what the conditions
 its chord, a linear program is solved from wherever the last one ended, and its multipliers bound the box by weak
 duality. What reduced costs alone rule out is cut off, and the rest is cut in two.
 
-A proof rests on `shrink`, `_chords`, `_bound` and `_price_out` alone: a wrong point or wrong multipliers cost time, and
-a bound that is not a number leaves the box as it was.
+A proof rests on `implied.shrink`, `_chords`, `_bound` and `_price_out` alone: a wrong point or wrong multipliers cost
+time, and a bound that is not a number leaves the box as it was.
 
-A compiled copy is kept until this file changes; a change in `simplex` alone does not renew it.
+A compiled copy is kept until this file changes; a change in `simplex` or `implied` alone does not renew it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from discreet.solvers.simplex import optimise, refreshed
+from discreet.solvers.implied import NEARLY, Implied, shrink
+from discreet.solvers.simplex import copy, optimise, place, places, refreshed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,17 +29,6 @@ TOUCHING = 1e-13
 """Where no chord is further from h than this, cutting does not help."""
 FLOOR = 1e-9
 """A linear program is left once it is this far below what is worth looking for."""
-NEARLY, TINY = 1e-12, 1e-9
-
-
-class Sparse(NamedTuple):
-    """Rows by their entries other than zero, and what they lie between."""
-
-    starts: Integers
-    columns: Integers
-    entries: Floats
-    low: Floats
-    high: Floats
 
 
 class Area(NamedTuple):
@@ -51,7 +41,7 @@ class Area(NamedTuple):
     low: Floats
     high: Floats
     place: Integers
-    implied: Sparse
+    implied: Implied
     target: Integers
     massive: Floats
     mass: Floats
@@ -66,44 +56,7 @@ class Boxes(NamedTuple):
     bounds: Floats
 
 
-def sparse(rows: Floats, low: Floats, high: Floats) -> Sparse:
-    """Rows over letters of at most one; entries too small to imply anything loosen the limits instead."""
-    large = np.abs(rows) > TINY
-    line, columns = np.nonzero(large)
-    starts = np.searchsorted(line, np.arange(len(rows) + 1))
-    rest = np.where(large, 0.0, np.abs(rows)).sum(axis=1)
-    return Sparse(starts.astype(np.int64), columns.astype(np.int64), rows[large], low - rest, high + rest)
-
-
-@njit(cache=True, nogil=True)
-def shrink(rows, lower, upper):  # type: ignore[no-untyped-def]
-    """A box inside [0, 1] made smaller, in place, by what each row implies; False if nothing is left."""
-    for i in range(len(rows.low)):
-        least, most = 0.0, 0.0
-        for e in range(rows.starts[i], rows.starts[i + 1]):
-            a, k = rows.entries[e], rows.columns[e]
-            if a > 0:
-                least += a * lower[k]
-                most += a * upper[k]
-            else:
-                least += a * upper[k]
-                most += a * lower[k]
-        up, down = rows.high[i] - least + NEARLY, most - rows.low[i] + NEARLY
-        if up < 0 or down < 0:
-            return False
-        for e in range(rows.starts[i], rows.starts[i + 1]):
-            a, k = rows.entries[e], rows.columns[e]
-            low, high = lower[k], upper[k]
-            if a > 0:
-                upper[k] = min(high, low + up / a)
-                lower[k] = max(low, high - down / a)
-            else:
-                lower[k] = max(low, high + up / a)
-                upper[k] = min(high, low - down / a)
-    return True
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def explore(h, area, state, given, dive, threshold, forget, left, points, gains):  # type: ignore[no-untyped-def]
     """Look at each of the `given` boxes and, deep before wide, at `dive` − 1 boxes that come out of it.
 
@@ -115,8 +68,10 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
     stack = Boxes(np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1))
     lower, upper, bounds = stack
     low, high, cost, slopes, offsets = area.low.copy(), area.high.copy(), np.empty(n), np.empty(t), np.empty(t)
-    price, rest, posterior, cheapest = np.empty(m), np.empty(n), np.empty(t), np.empty(t)
-    matrix, basic, nonbasic, at_high, age = state
+    price, rest, posterior, misses, cheapest = np.empty(m), np.empty(n), np.empty(t), np.empty(t), np.empty(t)
+    kept, is_kept = places(dive + 1, m, n), np.zeros(dive + 1, np.bool_)
+    local = place(kept, dive)
+    copy(state, local)
     size, looked, solved, stuck = 0, 0, 0, -np.inf
     for b in range(len(given.bounds)):
         _put(stack, 0, given.lower[b], given.upper[b], given.bounds[b])
@@ -127,6 +82,9 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
             top = height - 1
             ours, theirs, point = lower[top], upper[top], points[looked]
             looked += 1
+            if is_kept[top]:
+                copy(place(kept, top), local)
+                is_kept[top] = False
             if not shrink(area.implied, ours, theirs):
                 height -= 1
                 continue
@@ -134,9 +92,9 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
             _program(area, ours, theirs, slopes, low, high, cost)
             price[:] = 0.0
             point[:] = 0.0
-            refreshed(area.rows, matrix, basic, nonbasic, at_high, age)
+            refreshed(area.rows, local)
             floor = forget - constant - FLOOR
-            optimise(matrix, basic, nonbasic, at_high, age, cost, low, high, floor, point, price)
+            optimise(local, cost, low, high, floor, point, price)
             solved += 1
             bound = _bound(area.rows, cost, price, low, high, rest) + constant
             if bound < bounds[top]:
@@ -150,13 +108,17 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
                 _put(left, size, ours, theirs, bounds[top])
                 size += 1
                 continue
-            gains[looked - 1] = _gain(h, area, point, posterior)
-            at = _widest(h, area, ours, theirs, posterior, slopes, offsets)
+            gains[looked - 1] = _gain(h, area, point, posterior, misses, slopes, offsets)
+            at = _widest(h, area, ours, theirs, posterior, misses)
             if at < 0:
                 stuck = max(stuck, bounds[top])
                 height -= 1
                 continue
             # The half without the point comes first: often it is ruled out, and the other is much like this box.
+            # If it was not, and is cut itself, the other half will start from where the first ended.
+            if top > 0 and not is_kept[top - 1]:
+                copy(local, place(kept, top - 1))
+                is_kept[top - 1] = True
             cut = (posterior[at] + (ours[at] + theirs[at]) / 2) / 2
             _put(stack, height, ours, theirs, bounds[top])
             if posterior[at] <= cut:
@@ -164,36 +126,38 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
             else:
                 upper[height, at] = ours[at] = cut
             height += 1
+        is_kept[:] = False
         for i in range(height):
             _put(left, size, lower[i], upper[i], bounds[i])
             size += 1
+    copy(local, state)
     return size, stuck, solved
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _put(boxes, at, lower, upper, bound):  # type: ignore[no-untyped-def]
     boxes.bounds[at] = bound
     for t in range(len(lower)):
         boxes.lower[at, t], boxes.upper[at, t] = lower[t], upper[t]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _chords(h, area, lower, upper, slopes, offsets):  # type: ignore[no-untyped-def]
     """The chords of h over the box, as functions of w_t; answers the sum of their offsets."""
-    constant = 0.0
-    for t in range(len(area.mass)):
+    constant, mass = 0.0, area.mass
+    for t in range(len(mass)):
         slopes[t] = offsets[t] = 0.0
-        if area.mass[t] > 0:
-            start, end = lower[t] / area.mass[t], upper[t] / area.mass[t]
+        if mass[t] > 0:
+            start, end = lower[t] / mass[t], upper[t] / mass[t]
             low = h(start)
             if end > start:
                 slopes[t] = (h(end) - low) / (end - start)
             offsets[t] = low - slopes[t] * start
-            constant += area.mass[t] * offsets[t]
+            constant += mass[t] * offsets[t]
     return constant
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _program(area, lower, upper, slopes, low, high, cost):  # type: ignore[no-untyped-def]
     """The chords less α as costs of x, and the box among its bounds."""
     for z in range(len(cost)):
@@ -203,7 +167,7 @@ def _program(area, lower, upper, slopes, low, high, cost):  # type: ignore[no-un
             low[area.place[t]], high[area.place[t]] = lower[t], upper[t]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _bound(rows, cost, price, low, high, rest):  # type: ignore[no-untyped-def]
     """Weak duality: cost·x ≤ Σ_i max of y_i r_i + Σ_z max of (cost − y·R)_z x_z over their intervals, whatever y is."""
     m, n = rows.shape
@@ -221,7 +185,7 @@ def _bound(rows, cost, price, low, high, rest):  # type: ignore[no-untyped-def]
     return total if np.isfinite(total) else np.inf
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _price_out(area, lower, upper, rest, price, slack, cheapest):  # type: ignore[no-untyped-def]
     """Take from the box the part where reduced costs alone bring the bound below the threshold.
 
@@ -249,34 +213,41 @@ def _price_out(area, lower, upper, rest, price, slack, cheapest):  # type: ignor
             upper[t] = max(lower[t], min(upper[t], NEARLY - slack / cheapest[t]))
 
 
-@njit(cache=True)
-def _gain(h, area, point, posterior):  # type: ignore[no-untyped-def]
-    """What a point gains, and its target posteriors."""
-    gain = 0.0
-    posterior[:] = 0.0
+@njit(cache=True, error_model="numpy")
+def _gain(h, area, point, posterior, misses, slopes, offsets):  # type: ignore[no-untyped-def]
+    """What a point gains, its target posteriors, and how far the chords are from h there."""
+    gain, mass, target, massive, alpha = 0.0, area.mass, area.target, area.massive, area.alpha
+    for t in range(len(mass)):
+        posterior[t] = misses[t] = 0.0
     for z in range(len(point)):
-        posterior[area.target[z]] += area.massive[z] * point[z]
-        gain -= area.alpha[z] * point[z]
-    for t in range(len(posterior)):
-        if area.mass[t] > 0:
-            gain += area.mass[t] * h(max(posterior[t], 0.0) / area.mass[t])
+        posterior[target[z]] += massive[z] * point[z]
+        gain -= alpha[z] * point[z]
+    for t in range(len(mass)):
+        if mass[t] > 0:
+            worth = mass[t] * h(max(posterior[t], 0.0) / mass[t])
+            misses[t] = slopes[t] * posterior[t] + mass[t] * offsets[t] - worth
+            gain += worth
     return gain
 
 
-@njit(cache=True)
-def _widest(h, area, lower, upper, posterior, slopes, offsets):  # type: ignore[no-untyped-def]
-    """Where to cut: the wide interval whose chord is far from h at the point, or else in the middle; −1 for nowhere."""
-    _chords(h, area, lower, upper, slopes, offsets)
-    at, most = -1, 0.0
-    for halfway in (False, True):
-        for t in range(len(posterior)):
-            if halfway or not (lower[t] <= posterior[t] <= upper[t]):
-                end = upper[t] if posterior[t] > upper[t] else lower[t]
-                posterior[t] = (lower[t] + upper[t]) / 2 if halfway else end
-            if area.mass[t] > 0:
-                miss = slopes[t] * posterior[t] + area.mass[t] * (offsets[t] - h(posterior[t] / area.mass[t]))
-                if miss > TOUCHING and miss * (upper[t] - lower[t]) > most:
-                    at, most = t, miss * (upper[t] - lower[t])
-        if at >= 0:
-            break
+@njit(cache=True, error_model="numpy")
+def _widest(h, area, lower, upper, posterior, misses):  # type: ignore[no-untyped-def]
+    """Where to cut: the wide interval around the point whose chord is far from h there, or else in the middle.
+
+    −1 for nowhere. A point outside is moved to the nearest end, where the chord of what is left of the box meets h.
+    """
+    at, most, mass = -1, 0.0, area.mass
+    for t in range(len(mass)):
+        weight = misses[t] * (upper[t] - lower[t]) if misses[t] > TOUCHING else 0.0
+        if weight > most and lower[t] < posterior[t] < upper[t]:
+            at, most = t, weight
+    if at >= 0:
+        return at
+    for t in range(len(mass)):
+        posterior[t] = (lower[t] + upper[t]) / 2
+        if mass[t] > 0:
+            ends = h(lower[t] / mass[t]) + h(upper[t] / mass[t])
+            miss = mass[t] * (ends / 2 - h(posterior[t] / mass[t]))
+            if miss > TOUCHING and miss * (upper[t] - lower[t]) > most:
+                at, most = t, miss * (upper[t] - lower[t])
     return at

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.solvers.simplex import LOW, batch
 
+Answer = TypeVar("Answer")
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 State = tuple[NDArray[np.generic], ...]
@@ -91,5 +95,19 @@ class Dictionaries:
         """Each thread takes its share of the lines; the answers are written where they belong."""
         cuts = np.linspace(0, len(given[0]), THREADS + 1).astype(int)
         shares = [tuple(part[i:j] for part in given) for i, j in pairwise(cuts)]
-        with ThreadPoolExecutor(THREADS) as pool:
-            return np.concatenate(list(pool.map(self._solved, range(THREADS), shares)))
+        return np.concatenate(self.each(self._solved, range(THREADS), shares))
+
+    def each(self, work: Callable[..., Answer], *given: Iterable[Any]) -> list[Answer]:
+        """What `work` answers, a thread each; nobody works on a dictionary any more when this returns or is broken off.
+
+        Threads are kept: to start them takes longer than many programs.
+        """
+        under_way = [self._threads.submit(work, *one) for one in zip(*given, strict=True)]
+        try:
+            return [each.result() for each in under_way]
+        finally:
+            wait(under_way)
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(THREADS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
@@ -69,14 +68,13 @@ class Search:
         self._forgotten = max(self._forgotten, floor - margin)
         first, patience = self.boxes, PATIENCE
         try:
-            with ThreadPoolExecutor(THREADS) as pool:
-                while self._open.top > found.threshold and not stop():
-                    spent = self.boxes - first
-                    if not found.rows:
-                        patience = spent + PATIENCE
-                    elif len(found.rows) >= enough or spent > FURTHER * patience:
-                        break
-                    found.consider(self._look(pool, found.threshold, floor - margin))
+            while self._open.top > found.threshold and not stop():
+                spent = self.boxes - first
+                if not found.rows:
+                    patience = spent + PATIENCE
+                elif len(found.rows) >= enough or spent > FURTHER * patience:
+                    break
+                found.consider(self._look(found.threshold, floor - margin))
         except BaseException:
             self._begin()
             raise
@@ -97,7 +95,7 @@ class Search:
             return 1
         return max(1, min(self._since // WIDE, DEEPEST, WORK // (BATCH * area.rows.size)))
 
-    def _look(self, pool: ThreadPoolExecutor, threshold: float, forget: float) -> Floats:
+    def _look(self, threshold: float, forget: float) -> Floats:
         """Look at the most promising boxes, and at some that come out of each: the rows met there."""
         dive = self._dive(self._body.area(self._alpha))
         given = self._open.take(BATCH if dive < DEEPEST else LARGE_BATCH, threshold)
@@ -108,7 +106,8 @@ class Search:
             threads = THREADS if len(given.bounds) * dive * area.rows.size > WORTH_A_THREAD else 1
             shares = [Boxes(*(part[i::threads].copy() for part in given)) for i in range(threads)]
             states = [self._body.dictionaries.own(i) for i in range(threads)]
-            looks = list(pool.map(look, states, shares)) if threads > 1 else [look(states[0], shares[0])]
+            each = self._body.dictionaries.each if threads > 1 else map
+            looks = list(each(look, states, shares))
             rows = self._body.rows(np.vstack([points for _, points, _, _ in looks]))
             if not self._body.cut(rows):
                 break
@@ -136,39 +135,48 @@ def _explored(
 
 
 class Open:
-    """Boxes not looked at yet."""
+    """Boxes not looked at yet: the first `_size` places are taken, some of them by boxes with a bound of −∞."""
 
     def __init__(self, boxes: Boxes) -> None:
         self._boxes = Boxes(*(part.copy() for part in boxes))
-        self._free: list[int] = []
+        self._free = np.empty(0, dtype=np.int64)
+        self._size = len(boxes.bounds)
 
     @property
     def top(self) -> float:
         """The largest bound, −∞ without boxes."""
-        return float(self._boxes.bounds.max(initial=-np.inf))
+        return float(self._bounds.max(initial=-np.inf))
+
+    @property
+    def _bounds(self) -> Floats:
+        return self._boxes.bounds[: self._size]
 
     def rise(self, by: float) -> None:
-        self._boxes.bounds[:] += by
+        self._bounds[:] += by
 
     def take(self, most: int, above: float) -> Boxes:
         """The boxes with the largest bounds, as far as these are above something."""
-        bounds = self._boxes.bounds
+        bounds = self._bounds
         places = np.argpartition(-bounds, most)[:most] if len(bounds) > most else np.arange(len(bounds))
         places = np.sort(places[bounds[places] > above])
         taken = Boxes(*(part[places] for part in self._boxes))
         bounds[places] = -np.inf
-        self._free.extend(places.tolist())
+        self._free = np.concatenate([self._free, places])
         return taken
 
     def put(self, boxes: Boxes) -> None:
-        short = len(boxes.bounds) - len(self._free)
-        if short > 0:
-            size = len(self._boxes.bounds)
-            more = max(short, size)
-            self._boxes = Boxes(
-                *(np.concatenate([part, np.full((more, *part.shape[1:]), -np.inf)]) for part in self._boxes)
-            )
-            self._free.extend(range(size + more - 1, size - 1, -1))
-        places = [self._free.pop() for _ in boxes.bounds]
-        for part, new in zip(self._boxes, boxes, strict=True):
-            part[places] = new
+        new = len(boxes.bounds)
+        again, self._free = self._free[:new], self._free[new:]
+        end = self._size + new - len(again)
+        if end > len(self._boxes.bounds):
+            self._boxes = Boxes(*(_larger(part, 2 * end) for part in self._boxes))
+        places = np.concatenate([again, np.arange(self._size, end)])
+        self._size = end
+        for part, given in zip(self._boxes, boxes, strict=True):
+            part[places] = given
+
+
+def _larger(part: Floats, size: int) -> Floats:
+    larger = np.empty((size, *part.shape[1:]))
+    larger[: len(part)] = part
+    return larger

@@ -8,7 +8,8 @@ changed, and *every* iterate carries multipliers y of the rows that give a valid
 with these y and check every point themselves: an error here can cost tightness, never truth.
 
 A program is left, with status LOW, once its multipliers prove that it does not reach its floor. Arrays are filled one
-entry at a time: assignments of whole lines take seconds to compile.
+entry at a time: assignments of whole lines take seconds to compile. Divisions follow NumPy's rules and reductions may
+be reordered, so that the compiler can do several at once.
 """
 
 from __future__ import annotations
@@ -22,36 +23,56 @@ PIVOT = 1e-8
 FRESH_AFTER = 500
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def batch(rows, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, lows, highs, floors, points, prices):  # type: ignore[no-untyped-def]
-    """Solve one program a line of `costs` on the dictionary in place `own`; from and to other places where ≥ 0."""
+    """Solve one program a line of `costs` on the dictionary in place `own`; from and to other places where ≥ 0.
+
+    Work is done on a copy: dictionaries of two threads side by side would share lines of the processors' caches.
+    """
     statuses = np.zeros(len(costs), dtype=np.int64)
+    states = D, basic, nonbasic, at_high, age
+    state = place(places(1, *rows.shape), 0)
+    copy(place(states, own), state)
     for b in range(len(costs)):
         if starts[b] >= 0:
-            _copy(D, basic, nonbasic, at_high, age, starts[b], own)
-        state = D[own], basic[own], nonbasic[own], at_high[own], age[own : own + 1]
-        refreshed(rows, *state)
-        statuses[b] = optimise(*state, costs[b], lows[b], highs[b], floors[b], points[b], prices[b])
+            copy(place(states, starts[b]), state)
+        refreshed(rows, state)
+        statuses[b] = optimise(state, costs[b], lows[b], highs[b], floors[b], points[b], prices[b])
         if keeps[b] >= 0 and statuses[b] != LOW:
-            _copy(D, basic, nonbasic, at_high, age, own, keeps[b])
+            copy(state, place(states, keeps[b]))
+    copy(state, place(states, own))
     return statuses
 
 
-@njit(cache=True)
-def _copy(D, basic, nonbasic, at_high, age, source, target):  # type: ignore[no-untyped-def]
-    m, n = D.shape[1:]
+@njit(cache=True, error_model="numpy")
+def places(size, m, n):  # type: ignore[no-untyped-def]
+    """Room for so many dictionaries."""
+    basic, nonbasic = np.empty((size, m), np.int64), np.empty((size, n), np.int64)
+    return np.empty((size, m, n)), basic, nonbasic, np.empty((size, n), np.bool_), np.empty(size, np.int64)
+
+
+@njit(cache=True, error_model="numpy")
+def place(states, at):  # type: ignore[no-untyped-def]
+    D, basic, nonbasic, at_high, age = states
+    return D[at], basic[at], nonbasic[at], at_high[at], age[at : at + 1]
+
+
+@njit(cache=True, error_model="numpy")
+def copy(source, target):  # type: ignore[no-untyped-def]
+    m, n = source[0].shape
     for i in range(m):
-        basic[target, i] = basic[source, i]
+        target[1][i] = source[1][i]
         for k in range(n):
-            D[target, i, k] = D[source, i, k]
+            target[0][i, k] = source[0][i, k]
     for k in range(n):
-        nonbasic[target, k], at_high[target, k] = nonbasic[source, k], at_high[source, k]
-    age[target] = age[source]
+        target[2][k], target[3][k] = source[2][k], source[3][k]
+    target[4][0] = source[4][0]
 
 
-@njit(cache=True)
-def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, price):  # type: ignore[no-untyped-def]
+@njit(cache=True, error_model="numpy")
+def optimise(state, cost, low, high, floor, point, price):  # type: ignore[no-untyped-def]
     """Solve one program from the dictionary as it is; `point` and `price` are given as zeros."""
+    D, basic, nonbasic, at_high, age = state
     m, n = D.shape
     d = np.zeros(n)
     for k in range(n):
@@ -76,15 +97,11 @@ def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, pr
     weights, column, pivot = np.ones(m), np.empty(m), np.empty(n)
     used, ratio = np.zeros(n, dtype=np.bool_), np.zeros(n)
     status = UNFINISHED
-    least, most = np.empty(m), np.empty(m)
+    least, most, score = np.empty(m), np.empty(m), np.empty(m)
     for i in range(m):
         least[i], most[i] = low[basic[i]], high[basic[i]]
     for _ in range(50 + 5 * (m + n)):
-        out, best = -1, 0.0
-        for i in range(m):
-            away = max(values[i] - most[i], least[i] - values[i])
-            if away > FEASIBLE and away * away > best * weights[i]:
-                out, best = i, away * away / weights[i]
+        out = _leaving(values, least, most, weights, score)
         if out < 0:
             status = OPTIMAL
             break
@@ -131,7 +148,8 @@ def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, pr
         at_high[entering] = sign > 0
         age[0] += 1
         least[out], most[out] = low[basic[out]], high[basic[out]]
-    values = D @ x
+    if status != LOW:
+        values = D @ x
     for k in range(n):
         if nonbasic[k] < n:
             point[nonbasic[k]] = x[k]
@@ -143,7 +161,23 @@ def optimise(D, basic, nonbasic, at_high, age, cost, low, high, floor, point, pr
     return status
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
+def _leaving(values, least, most, weights, score):  # type: ignore[no-untyped-def]
+    """The basic variable furthest outside its bounds, by its weight; −1 if all are inside."""
+    best = 0.0
+    for i in range(len(values)):
+        away = max(max(values[i] - most[i], least[i] - values[i]), FEASIBLE) - FEASIBLE
+        score[i] = away * away / weights[i]
+    for i in range(len(values)):
+        best = max(best, score[i])
+    if best > 0.0:
+        for i in range(len(values)):
+            if score[i] == best:
+                return i
+    return -1
+
+
+@njit(cache=True, error_model="numpy")
 def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used, ratio):  # type: ignore[no-untyped-def]
     """The long-step ratio test: pass breakpoints, flipping their variables, while the dual objective still falls."""
     n = len(row)
@@ -169,7 +203,7 @@ def _entering(row, d, nonbasic, at_high, low, high, miss, sign, used, ratio):  #
         at_high[k] = not at_high[k]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
 def _pivot(D, i, k, column, pivot):  # type: ignore[no-untyped-def]
     """Exchange the basic variable of row i and the nonbasic one of `column` k; `pivot` becomes the new row.
 
@@ -183,16 +217,17 @@ def _pivot(D, i, k, column, pivot):  # type: ignore[no-untyped-def]
     for r in range(m):
         D[r, k] = 0.0
     for r in range(m):
-        f, row = column[r], D[r]
+        f = column[r]
         for j in range(n):
-            row[j] += f * pivot[j]
+            D[r, j] += f * pivot[j]
     for j in range(n):
         D[i, j] = pivot[j]
 
 
-@njit(cache=True)
-def refreshed(rows, D, basic, nonbasic, at_high, age):  # type: ignore[no-untyped-def]
+@njit(cache=True, error_model="numpy")
+def refreshed(rows, state):  # type: ignore[no-untyped-def]
     """Once in a while, the dictionary of the same basis from the original rows: rounding does not pile up."""
+    D, basic, nonbasic, _, age = state
     if age[0] <= FRESH_AFTER:
         return
     age[0] = 0
