@@ -20,6 +20,8 @@ from numba import njit
 OPTIMAL, INFEASIBLE, UNFINISHED, LOW = 0, 1, 2, 3
 FEASIBLE = 1e-13
 PIVOT = 1e-8
+NOTHING = 1e-14
+"""Smaller entries are rounding: with many letters two fifths of a column."""
 FRESH_AFTER = 500
 
 
@@ -218,8 +220,9 @@ def _pivot(D, i, k, column, pivot):  # type: ignore[no-untyped-def]
         D[r, k] = 0.0
     for r in range(m):
         f = column[r]
-        for j in range(n):
-            D[r, j] += f * pivot[j]
+        if abs(f) > NOTHING:
+            for j in range(n):
+                D[r, j] += f * pivot[j]
     for j in range(n):
         D[i, j] = pivot[j]
 
