@@ -142,6 +142,18 @@ def test_what_is_not_a_number_rules_nothing_out() -> None:
     assert pricer.price(alpha, best - 1e-6, 10**6, _never).bound >= best
 
 
+def test_a_search_left_after_some_boxes_goes_on_there() -> None:
+    alpha = _prices(SMALL, 0)
+    best = float(Pricer(SMALL).gains(vertices(SMALL.cone.rows, SMALL.prior), alpha).max())
+    whole, parts, bounds = Pricer(SMALL), Pricer(SMALL), [np.inf]
+    whole.price(alpha, best + 1e-6, 10**6, _never)
+    while bounds[-1] > best + 1e-6 and len(bounds) < 1000:
+        bounds.append(parts.price(alpha, best + 1e-6, 10**6, _never, most=0).bound)
+    assert 2 < len(bounds) < 1000
+    assert (np.diff(bounds) <= 0).all()
+    assert parts.boxes <= 1.1 * whole.boxes
+
+
 def test_an_interrupted_search_begins_again() -> None:
     pricer, alpha, calls = Pricer(SMALL), _prices(SMALL, 0), iter(range(100))
 

@@ -25,6 +25,8 @@ Progress = Callable[[float, float, float], None]
 STALE_ROUNDS = 8
 BOXES_A_ROUND = 8000
 """Climbing stops after STALE_ROUNDS without progress, and one more for so many boxes of the last exact search."""
+FIRST_SEARCH = 20_000
+"""An exact search that finds nothing is interrupted after so many boxes, then whenever their number has doubled."""
 STALE = 1e-5
 MARGIN = 2e-3
 """An exact search keeps boxes this share of the value below what counts: it may go on where it ended."""
@@ -98,12 +100,12 @@ class _Generation:
         while not self._late():
             alpha = self._climb()
             self._improve()
-            found = not self._late() and self._prove(alpha)
-            if found:
+            more = not self._late() and self._prove(alpha)
+            if more:
                 self._improve()
             if self._bound - self._best[2] <= self._gap:
                 return "optimal"
-            if not found and not self._late():
+            if not more and not self._late():
                 return "stalled"
         return "time limit"
 
@@ -175,11 +177,15 @@ class _Generation:
             self._master.add(np.array(permitted))
 
     def _prove(self, alpha: Floats) -> bool:
-        """An exact search at these prices: a bound, and perhaps rows. Whether it found any."""
+        """An exact search at these prices: a bound, and perhaps rows. Whether it found any or left boxes for later.
+
+        A long search is interrupted now and then for climbing, which may find what makes it worthless.
+        """
         total, value = float(alpha.sum()), self._best[2]
         before = self._pricer.boxes
+        most = max(FIRST_SEARCH, before)
         floor, margin = value + 0.99 * self._gap - total, MARGIN * abs(value)
-        priced = self._pricer.price(alpha, floor, len(alpha), self._late, margin)
+        priced = self._pricer.price(alpha, floor, len(alpha), self._late, margin, most)
         self._last_search = self._pricer.boxes - before
         self._bound = min(self._bound, total + priced.bound)
         useful = priced.rows[self._pricer.gains(priced.rows, alpha) > self._gap / 10]
@@ -187,7 +193,7 @@ class _Generation:
             self._master.add(useful)
         if self._progress is not None:
             self._progress(value, self._bound, time.monotonic() - self._started)
-        return len(useful) > 0
+        return len(useful) > 0 or self._last_search > most
 
     def _late(self) -> bool:
         return time.monotonic() > self._deadline

@@ -83,17 +83,26 @@ class Pricer:
         self.body.dictionaries.forget(places)
         return rows
 
-    def price(self, alpha: Floats, floor: float, enough: int, stop: Callable[[], bool], margin: float = 0.0) -> Priced:
+    def price(
+        self,
+        alpha: Floats,
+        floor: float,
+        enough: int,
+        stop: Callable[[], bool],
+        margin: float = 0.0,
+        most: float = np.inf,
+    ) -> Priced:
         """Search until no gain above `floor` is left, `enough` rows above it were found, or `stop` says so.
 
-        With a `margin`, a search at prices that are not too different afterwards takes less time.
+        With a `margin`, a search at prices that are not too different afterwards takes less time. After `most` boxes
+        without a row the search is left, and goes on there when it is asked again.
         """
         utility = self.problem.utility
         found = Found(self, alpha, floor)
         if isinstance(utility, PiecewiseLinear):
             bound = self._price_pieces(utility, alpha, found)
         elif self._search is not None:
-            bound = self._search.run(alpha, floor, margin, found, enough, stop)
+            bound = self._search.run(alpha, floor, margin, found, enough, most, stop)
         else:
             raise ParameterError(
                 "a utility that is neither separable nor piecewise linear",

@@ -61,15 +61,27 @@ class Search:
         self._since = 0
 
     def run(
-        self, alpha: Floats, floor: float, margin: float, found: Finds, enough: int, stop: Callable[[], bool]
+        self,
+        alpha: Floats,
+        floor: float,
+        margin: float,
+        found: Finds,
+        enough: int,
+        most: float,
+        stop: Callable[[], bool],
     ) -> float:
-        """A proven bound on every gain: at most `floor` or what was found, unless it was enough or had to stop."""
+        """A proven bound on every gain: at most `floor` or what was found, unless it was enough or had to stop.
+
+        It also ends after `most` boxes in which nothing was found: perhaps there is a better use of the time.
+        """
         self._reprice(alpha, floor)
         self._forgotten = max(self._forgotten, floor - margin)
         first, patience = self.boxes, PATIENCE
         try:
             while self._open.top > found.threshold and not stop():
                 spent = self.boxes - first
+                if not found.rows and spent > most:
+                    break
                 if not found.rows:
                     patience = spent + PATIENCE
                 elif len(found.rows) >= enough or spent > FURTHER * patience:
@@ -82,7 +94,8 @@ class Search:
 
     def _reprice(self, alpha: Floats, floor: float) -> None:
         """Bounds that hold at the new prices; from the beginning if the search would have to look at what it forgot."""
-        rise = float(self._body.best((self._alpha - alpha)[None, :]).bounds[0])
+        same = np.array_equal(alpha, self._alpha)
+        rise = 0.0 if same else float(self._body.best((self._alpha - alpha)[None, :]).bounds[0])
         self._open.rise(rise)
         self._stuck, self._forgotten = self._stuck + rise, self._forgotten + rise
         if not (np.isfinite(rise) and max(self._stuck, self._forgotten) <= floor):
