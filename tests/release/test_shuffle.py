@@ -85,6 +85,7 @@ def test_columns_of_any_type_survive(column: pa.Array) -> None:
 
 def test_long_texts_come_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbered, "PART_OCTETS", 25_000)
+    monkeypatch.setattr(shuffle, "BUCKETS", 2)
     batch = pa.record_batch([pa.array(["x" * 10_000, "y"] * 10)], names=["x"])
     drafts = list(shuffled([batch], Keystream.fresh()))
     assert max(len(part) for draft in drafts for part in batches_of(draft)) == 2
