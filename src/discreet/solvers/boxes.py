@@ -234,7 +234,7 @@ def _gain(h, area, point, posterior, misses, slopes, offsets):  # type: ignore[n
 def _widest(h, area, lower, upper, posterior, misses):  # type: ignore[no-untyped-def]
     """Where to cut: the wide interval around the point whose chord is far from h there, or else in the middle.
 
-    −1 for nowhere. A point outside is moved to the nearest end, where the chord of what is left of the box meets h.
+    −1 for nowhere. Where the point lies outside, the chord of what is left of the box meets h at the nearest end.
     """
     at, most, mass = -1, 0.0, area.mass
     for t in range(len(mass)):

@@ -8,8 +8,8 @@ changed, and *every* iterate carries multipliers y of the rows that give a valid
 with these y and check every point themselves: an error here can cost tightness, never truth.
 
 A program is left, with status LOW, once its multipliers prove that it does not reach its floor. Arrays are filled one
-entry at a time: assignments of whole lines take seconds to compile. Divisions follow NumPy's rules and reductions may
-be reordered, so that the compiler can do several at once.
+entry at a time: assignments of whole lines take seconds to compile. Divisions follow NumPy's rules, so that the
+compiler can do several at once.
 """
 
 from __future__ import annotations
@@ -163,20 +163,17 @@ def optimise(state, cost, low, high, floor, point, price):  # type: ignore[no-un
     return status
 
 
-@njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
+@njit(cache=True, error_model="numpy")
 def _leaving(values, least, most, weights, score):  # type: ignore[no-untyped-def]
-    """The basic variable furthest outside its bounds, by its weight; −1 if all are inside."""
-    best = 0.0
+    """The basic variable furthest outside its bounds, by its weight; −1 if all are inside or nothing is a number."""
     for i in range(len(values)):
         away = max(max(values[i] - most[i], least[i] - values[i]), FEASIBLE) - FEASIBLE
         score[i] = away * away / weights[i]
+    out, best = -1, 0.0
     for i in range(len(values)):
-        best = max(best, score[i])
-    if best > 0.0:
-        for i in range(len(values)):
-            if score[i] == best:
-                return i
-    return -1
+        if score[i] > best:
+            out, best = i, score[i]
+    return out
 
 
 @njit(cache=True, error_model="numpy")
