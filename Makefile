@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint bench papers clean
+.PHONY: demo test lint bench papers schema clean papers-check walks coverage
 
 demo: $(INSTALLED)
 	$(BIN)/discreet demo
@@ -25,6 +25,18 @@ bench: $(INSTALLED)
 ITEM ?= all
 papers: $(INSTALLED)
 	$(BIN)/discreet papers run $(ITEM)
+
+schema: $(INSTALLED)
+	$(BIN)/python -m discreet.protocol.schema
+
+papers-check: $(INSTALLED)
+	$(BIN)/python scripts/check_papers.py $(ITEM)
+
+walks: $(INSTALLED)
+	$(BIN)/python scripts/walks.py
+
+coverage: $(INSTALLED)
+	$(BIN)/pytest -n 2 --cov=discreet --cov-report=term:skip-covered
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

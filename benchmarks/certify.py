@@ -1,7 +1,8 @@
-"""Proofs and audits, measured: `python benchmarks/certify.py [designs|files|empirical|time|cost] [number]`.
+"""Proofs and audits, measured: `python benchmarks/certify.py [designs|files|parsing|empirical|time|cost] [number]`.
 
 designs    random designs through rounding and proof, judged by the second implementation of the tests
 files      mutated protocol files, refused or still true
+parsing    files made to stop a reader: seconds at 1 and 4 MiB, and the most memory, in files
 empirical  lower bounds for GRR at ε = 1 with a million draws an input, and the three known faults
 time       seconds to prove large protocols
 cost       utility lost by rounding and repair on designs for Adult
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import sys
 import time
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
@@ -22,6 +25,7 @@ import discreet as dc
 from discreet.audit import lower_bound
 from discreet.certify import BITS, prove, round_columns
 from discreet.datasets import adult
+from discreet.protocol.file import decode
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "certify"))
 
@@ -42,6 +46,30 @@ def files(number: int = 10_000) -> None:
     before = getrusage(RUSAGE_SELF).ru_maxrss
     _report("files", Counter(judged(rng, made) for _ in range(number)))
     print(f"memory grown by {(getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024:.0f} MiB")
+
+
+def parsing() -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
+    from hostile_files import SHAPES
+
+    worst = 0.0, 0.0
+    for name, shape in SHAPES.items():
+        first, later = (min(_reading(shape(size << 20)) for _ in range(3)) for size in (1, 4))
+        data = shape(1 << 20)
+        tracemalloc.start()
+        _reading(data)
+        memory = 1 + tracemalloc.get_traced_memory()[1] / len(data)
+        tracemalloc.stop()
+        worst = max(worst[0], later / max(first, 0.01)), max(worst[1], memory)
+        print(f"{name:32s} {first:7.3f} s {later:7.3f} s   × {later / max(first, 0.01):4.1f}   memory × {memory:4.1f}")
+    print(f"at most × {worst[0]:.1f} in time (of 10 ms or more), × {worst[1]:.1f} in memory")
+
+
+def _reading(data: bytes) -> float:
+    started = time.process_time()
+    with suppress(dc.ProtocolError):
+        decode(data)
+    return time.process_time() - started
 
 
 def empirical(number: int = 1000) -> None:
@@ -135,7 +163,14 @@ def _report(what: str, outcomes: Counter[str]) -> None:
     print(f"{sum(outcomes.values())} {what}: " + ", ".join(f"{n} {name}" for name, n in outcomes.most_common()))
 
 
-COMMANDS = {"designs": designs, "files": files, "empirical": empirical, "time": timing, "cost": cost}
+COMMANDS = {
+    "designs": designs,
+    "files": files,
+    "parsing": parsing,
+    "empirical": empirical,
+    "time": timing,
+    "cost": cost,
+}
 
 if __name__ == "__main__":
     asked = sys.argv[1:2] or list(COMMANDS)

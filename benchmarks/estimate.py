@@ -21,12 +21,12 @@ from scipy.special import ndtri
 from discreet.channel import Channel
 from discreet.design import design
 from discreet.estimate import estimate
+from discreet.estimate.fitting import Sample
 from discreet.estimate.functionals import Analysis, Functionals
-from discreet.estimate.sample import Sample
 from discreet.joint import Joint
-from discreet.mechanisms.calibrate import calibrate
-from discreet.mechanisms.grr import grr
-from discreet.mechanisms.oue import oue
+from discreet.mechanisms.calibration import calibrate
+from discreet.mechanisms.randomised_response import grr
+from discreet.mechanisms.unary_encoding import oue
 from discreet.notions import LIP, SRLIP
 from discreet.notions.rldp import RLDP
 from discreet.uncertainty import Exactly

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.mechanisms.oue import oue_information
+from discreet.mechanisms.unary_encoding import oue_information
 from discreet.notions import LIP
 from discreet.notions.rldp import RLDP
 from discreet.uncertainty import ChiSquare

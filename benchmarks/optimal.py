@@ -7,25 +7,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 import discreet as dc
 from discreet.datasets import adult
-from discreet.solvers import binary, columns
-from discreet.solvers.problem import Split, Splitting
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
-def solved(
-    joint: dc.Joint, notion: object, solve: Callable[..., Split] = columns.solve, **limits: float
-) -> tuple[float, float, float, str]:
+def solved(joint: dc.Joint, notion: Any, method: str = "columns", **limits: Any) -> tuple[float, float, float, str]:
     """Value / H, gap in nats, seconds, status."""
-    started = time.perf_counter()
-    split = solve(Splitting.from_joint(joint, notion), **limits)  # type: ignore[arg-type]
-    return split.value / joint.entropy, split.gap, time.perf_counter() - started, split.status
+    found = dc.design(joint, notion, method=method, **limits)
+    return found.utility / joint.entropy, found.gap, found.seconds, found.status
 
 
 def line(name: str, found: tuple[float, float, float, str]) -> None:
@@ -56,11 +51,11 @@ def adult_lip() -> None:
 def two_secrets() -> None:
     """c = 2: LDP at a = 5 in 10 ms; LIP and LDP at a = 10,000 to 1e-6 in 30 s."""
     small = drawn(0, 2, 5)
-    solved(small, dc.LDP(0.5), binary.solve)
-    line("LDP c = 2, a = 5, ε = 0.5", solved(small, dc.LDP(0.5), binary.solve))
+    solved(small, dc.LDP(0.5), "pairs")
+    line("LDP c = 2, a = 5, ε = 0.5", solved(small, dc.LDP(0.5), "pairs"))
     large = drawn(0, 2, 10_000)
     for notion in (dc.LDP(0.5), dc.LIP(0.5)):
-        line(f"{type(notion).__name__} c = 2, a = 10,000, ε = 0.5", solved(large, notion, binary.solve))
+        line(f"{type(notion).__name__} c = 2, a = 10,000, ε = 0.5", solved(large, notion, "pairs"))
 
 
 def random_joints() -> None:

@@ -29,11 +29,11 @@ import pyarrow.parquet as pq
 from discreet.channel import Channel
 from discreet.datasets import adult
 from discreet.joint import Joint
-from discreet.mechanisms.grr import grr
+from discreet.mechanisms.randomised_response import grr
 from discreet.notions import LIP
 from discreet.protocol import Protocol
+from discreet.randomness import Keystream
 from discreet.release import Job, sanitise_file
-from discreet.release.randomness import Keystream
 from discreet.release.sampling import Sampler
 
 LETTERS = 16

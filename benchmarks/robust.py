@@ -72,15 +72,17 @@ def table() -> None:
     ):
         joint = people(secret, release)
         if bar == "PolyOpt":
-            found = dc.design(joint, dc.RLDP(1.5), method="polyopt", gap=1e-4, time_limit=SECONDS)
+            found = dc.design(joint, dc.RLDP(1.5, dc.ChiSquare()), method="polyopt", gap=1e-4, time_limit=SECONDS)
             bar = f"PolyOpt {found.utility / joint.entropy:.4f}"
-        measured(f"Adult {secret} × {release}", joint, dc.RLDP(1.5), bar, time_limit=SECONDS)
+        measured(f"Adult {secret} × {release}", joint, dc.RLDP(1.5, dc.ChiSquare()), bar, time_limit=SECONDS)
 
 
 def exact() -> None:
     """Small alphabets: certified to 0.001 nats."""
     example = dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
-    measured("Example 3 (in nats: times H)", example, dc.RLDP(math.log(2)), f"{0.5936 / example.entropy:.4f}")
+    measured(
+        "Example 3 (in nats: times H)", example, dc.RLDP(math.log(2), dc.ChiSquare()), f"{0.5936 / example.entropy:.4f}"
+    )
     for c, k, bars in ((2, 5, ("0.6942", "0.7743")), (5, 2, ("0.2521", "0.3655"))):
         for epsilon, bar in zip((0.5, 1.5), bars, strict=True):
             measured(f"{c}×{k}, ε = {epsilon}", drawn(c, k, 0), dc.RLDP(epsilon, dc.ChiSquare(0.9)), bar)
@@ -89,9 +91,11 @@ def exact() -> None:
 def large() -> None:
     """Adult occupation × (education, sex, race): better than IR in 5 minutes and 4 GB."""
     joint = people("occupation", "education", "sex", "race")
-    ir = dc.design(joint, dc.RLDP(1.5), method="ir")
+    ir = dc.design(joint, dc.RLDP(1.5, dc.ChiSquare()), method="ir")
     bar = f"IR {ir.utility / joint.entropy:.4f}"
-    measured("Adult occupation × education, sex, race", joint, dc.RLDP(1.5), bar, time_limit=LARGE_SECONDS)
+    measured(
+        "Adult occupation × education, sex, race", joint, dc.RLDP(1.5, dc.ChiSquare()), bar, time_limit=LARGE_SECONDS
+    )
     print(f"    peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GB")
 
 
@@ -105,7 +109,7 @@ def curator() -> None:
     ):
         joint = dc.Joint.from_table(adult(), secret=secret, release=release)
         for epsilon in (0.5, 1.5):
-            notion = dc.RLDP(epsilon)
+            notion = dc.RLDP(epsilon, dc.ChiSquare())
             simple = dc.design(joint, notion, method="simple", sees_secret=True).utility / joint.entropy
             name = f"curator, Adult {secret} → {release}, ε = {epsilon}"
             measured(name, joint, notion, f"closed forms {simple:.4f}", sees_secret=True, time_limit=SECONDS)
@@ -120,7 +124,7 @@ def blind() -> None:
         ("sex", ["education", "race"], 0.5),
         ("marital-status", ["education", "sex", "race"], 1.0),
     ):
-        joint, notion = dc.Joint.from_table(adult(), secret=secret, release=release), dc.RLDP(epsilon)
+        joint, notion = dc.Joint.from_table(adult(), secret=secret, release=release), dc.RLDP(epsilon, dc.ChiSquare())
         grr = dc.design(joint, notion, method="grr").utility / joint.entropy
         name = f"X only, Adult {secret} → {', '.join(release)}, ε = {epsilon}"
         measured(name, joint, notion, f"GRR {grr:.4f}", time_limit=SECONDS)
@@ -157,13 +161,14 @@ def curves(seconds: float = CURVE_SECONDS) -> None:
 
 def _kept(joint: dc.Joint, notion: dc.RLDP, method: str, seconds: float) -> float:
     """Of the mechanism itself: proofs of ten outputs a curve would take longer than the curve."""
-    from discreet.solvers.method import Limits
     from discreet.solvers.methods import METHODS as ALL
+    from discreet.solvers.problem import Effort, Problem
 
     if method == "nr":
         notion = dc.RLDP(notion.epsilon, dc.Exactly())
     chosen = dc.plan(joint, notion).method if method == "auto" else method
-    channel = ALL[chosen](joint, notion, dc.MutualInformation, Limits(1e-3, seconds)).channel
+    effort = Effort.within(seconds, gap=1e-3)
+    channel = ALL[chosen].solve(Problem.of(joint, notion, dc.MutualInformation), effort).channel
     return dc.MutualInformation.of(joint, channel) / joint.entropy
 
 

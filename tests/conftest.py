@@ -1,11 +1,23 @@
-"""Hypothesis profiles: the same examples on every run, unless HYPOTHESIS_PROFILE=explore asks for new ones."""
+"""Hypothesis profiles: the same examples on every run, unless HYPOTHESIS_PROFILE=explore asks for new ones.
+
+The ledger of all copies of a protocol lies in the user's data folder; every test has one of its own.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(autouse=True)
+def own_data_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    return folder

@@ -8,7 +8,7 @@ from discreet.channel import Channel
 from discreet.exceptions import AlphabetError, ChannelError
 from discreet.information import entropy, leakage, mutual_information, utility
 from discreet.joint import Joint
-from discreet.mechanisms.grr import randomised_response
+from discreet.mechanisms.randomised_response import randomised_response
 from discreet.testing import joints_with_channels
 
 IDENTITY = np.eye(3)

@@ -8,7 +8,7 @@ import pytest
 from discreet.channel import Channel
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.utilities import ChiSquareInformation, CorrectGuess, MutualInformation, Separable, Utility
+from discreet.utilities.utility import ChiSquareInformation, CorrectGuess, MutualInformation, Separable, Utility
 
 ALL: list[Utility] = [MutualInformation, ChiSquareInformation, CorrectGuess]
 JOINT = Joint(np.array([[0.1, 0.2, 0.0], [0.3, 0.1, 0.3]]))

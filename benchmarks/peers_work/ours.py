@@ -9,10 +9,10 @@ import numpy as np
 from clock import measured, rate
 
 import discreet as dc
-from discreet.certify.rounding import round_columns
-from discreet.mechanisms.grr import grr
-from discreet.mechanisms.oue import oue
-from discreet.release.randomness import Keystream
+from discreet.certify.exact_arithmetic import round_columns
+from discreet.mechanisms.randomised_response import grr
+from discreet.mechanisms.unary_encoding import oue
+from discreet.randomness import Keystream
 from discreet.release.sampling import Sampler
 
 

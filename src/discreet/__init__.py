@@ -1,46 +1,73 @@
-"""discreet: released records say as much as possible about what may be known, provably little about a secret."""
+"""discreet: released records say as much as possible about what may be known, provably little about a secret.
 
-from discreet.alphabet import Attribute
-from discreet.audit import audit
-from discreet.channel import Channel
-from discreet.design import Design, design
-from discreet.estimate import estimate
-from discreet.exceptions import (
-    AlphabetError,
-    BudgetError,
-    ChannelError,
-    DiscreetError,
-    DistributionError,
-    EntropyError,
-    InfeasibleError,
-    InputError,
-    ParameterError,
-    ProofError,
-    ProtocolError,
-    ReleaseError,
-    TableError,
-    UnfinishedError,
-)
-from discreet.joint import Joint
-from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
-from discreet.notions.rldp import RLDP
-from discreet.protocol import Protocol
-from discreet.solvers.plan import plan
-from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi
-from discreet.utilities import ChiSquareInformation, CorrectGuess, MutualInformation
+Public names are imported when they are first used (PEP 562), so that `import discreet` and `discreet --help` are quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.audit.channel_audit import audit
+    from discreet.channel import Channel
+    from discreet.design import Design, StratifiedDesign, design
+    from discreet.estimate.estimation import estimate
+    from discreet.exceptions import (
+        AlphabetError,
+        BudgetError,
+        ChannelError,
+        DiscreetError,
+        DistributionError,
+        EntropyError,
+        InfeasibleError,
+        InputError,
+        ParameterError,
+        ProofError,
+        ProtocolError,
+        ReleaseError,
+        TableError,
+        UnfinishedError,
+    )
+    from discreet.given_columns import StratifiedJoint
+    from discreet.joint import Attribute, Joint
+    from discreet.notions.ldp import LDP
+    from discreet.notions.lip import LIP
+    from discreet.notions.ordinary_ldp import OrdinaryLDP
+    from discreet.notions.rldp import RLDP
+    from discreet.notions.rlip import RLIP
+    from discreet.notions.srlip import SRLIP
+    from discreet.protocol.protocol import Protocol
+    from discreet.protocol.strata import StratifiedProtocol
+    from discreet.records.grouping import Grouping
+    from discreet.release.check import Check
+    from discreet.solvers.methods import plan
+    from discreet.uncertainty.confidence import Confidence
+    from discreet.uncertainty.sets import ChiSquare, Everything, Exactly, Renyi
+    from discreet.utilities.accuracy import Accuracy, Balance
+    from discreet.utilities.agreement import Agreement
+    from discreet.utilities.utility import ChiSquareInformation, CorrectGuess, MutualInformation
 
 __all__ = [
     "LDP",
     "LIP",
     "RLDP",
+    "RLIP",
     "SRLIP",
+    "Accuracy",
+    "Agreement",
     "AlphabetError",
     "Attribute",
+    "Balance",
     "BudgetError",
     "Channel",
     "ChannelError",
+    "Check",
     "ChiSquare",
     "ChiSquareInformation",
+    "Confidence",
     "CorrectGuess",
     "Design",
     "DiscreetError",
@@ -48,6 +75,7 @@ __all__ = [
     "EntropyError",
     "Everything",
     "Exactly",
+    "Grouping",
     "InfeasibleError",
     "InputError",
     "Joint",
@@ -59,6 +87,9 @@ __all__ = [
     "ProtocolError",
     "ReleaseError",
     "Renyi",
+    "StratifiedDesign",
+    "StratifiedJoint",
+    "StratifiedProtocol",
     "TableError",
     "UnfinishedError",
     "audit",
@@ -66,3 +97,54 @@ __all__ = [
     "estimate",
     "plan",
 ]
+
+_HOMES = {
+    "audit.channel_audit": "audit",
+    "channel": "Channel",
+    "design": "Design StratifiedDesign design",
+    "estimate.estimation": "estimate",
+    "exceptions": "AlphabetError BudgetError ChannelError DiscreetError DistributionError EntropyError InfeasibleError "
+    "InputError ParameterError ProofError ProtocolError ReleaseError TableError UnfinishedError",
+    "given_columns": "StratifiedJoint",
+    "joint": "Attribute Joint",
+    "notions.ldp": "LDP",
+    "notions.lip": "LIP",
+    "notions.ordinary_ldp": "OrdinaryLDP",
+    "notions.rldp": "RLDP",
+    "notions.rlip": "RLIP",
+    "notions.srlip": "SRLIP",
+    "protocol.protocol": "Protocol",
+    "protocol.strata": "StratifiedProtocol",
+    "records.grouping": "Grouping",
+    "release.check": "Check",
+    "solvers.methods": "plan",
+    "uncertainty.confidence": "Confidence",
+    "uncertainty.sets": "ChiSquare Everything Exactly Renyi",
+    "utilities.accuracy": "Accuracy Balance",
+    "utilities.agreement": "Agreement",
+    "utilities.utility": "ChiSquareInformation CorrectGuess MutualInformation",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    value = getattr(import_module(f"discreet.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """`discreet.design` is the function, whoever imports the module of that name; likewise `audit` and `estimate`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

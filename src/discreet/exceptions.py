@@ -15,21 +15,45 @@
     └── ProofError              a guarantee could not be proven, so nothing is released
         └── ProtocolError       a protocol file that is damaged or does not prove what it states
 
-A message says what is wrong, where, and what to do next. It never carries a data value:
-messages end up in logs, and logs are read by people who may not see the data.
+A message says what is wrong, where, and what to do next. It never carries a data value: messages end up in logs, and
+logs are read by people who may not see the data. Other libraries are not so careful, so what they raise is replaced by
+`InOwnWords`, and nothing of it is kept. Names that come from a file are written with `visible`.
 """
 
 from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ContextDecorator
+from types import TracebackType
+
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories of what acts on a text without being seen in it."""
+JOINERS = "\u200c\u200d"
+"""Unseen as well, but part of how Persian, Hindi and emoji are written."""
+
+
+def visible(text: str) -> str:
+    """The text with its control characters, marks of direction and line ends as escapes: \\x07, \\u202e."""
+    return "".join(_escaped(sign) if unseen(sign) else sign for sign in text)
+
+
+def unseen(sign: str) -> bool:
+    return unicodedata.category(sign) in UNSEEN and sign not in JOINERS
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")
 
 
 class DiscreetError(Exception):
     """Root of the tree. `what` happened, `where`, and the `remedy`."""
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
-        self.what, self.where, self.remedy = what, where, remedy
-        place = f" ({where})" if where else ""
-        advice = f" {remedy}" if remedy else ""
-        super().__init__(f"{what}{place}.{advice}")
+        self.what, self.where, self.remedy = visible(what), visible(where), visible(remedy)
+        place = f" ({self.where})" if where else ""
+        advice = f" {self.remedy}" if remedy else ""
+        super().__init__(f"{self.what}{place}.{advice}")
 
 
 class InputError(DiscreetError, ValueError):
@@ -82,3 +106,40 @@ class ProofError(DiscreetError):
 
 class ProtocolError(ProofError):
     """A protocol file that is damaged, or does not prove what it states."""
+
+
+class InOwnWords(AbstractContextManager[None], ContextDecorator):
+    """Whatever others raise inside becomes the error that `make` makes of it, which keeps nothing of theirs.
+
+    `raise … from None` hides the first error and keeps it, with the values in its message and attributes, where logs
+    and debuggers find it. Errors of ours pass, and lose what they keep of others.
+    """
+
+    def __init__(self, make: Callable[[Exception], DiscreetError], *kinds: type[Exception]) -> None:
+        self._make, self._kinds = make, kinds or (Exception,)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, DiscreetError):
+            _forget(error)
+            return
+        if not isinstance(error, self._kinds) or isinstance(error, MemoryError):
+            return
+        ours = self._make(error)
+        del error, trace
+        try:
+            raise ours
+        except DiscreetError:
+            ours.__context__ = None
+            raise
+
+
+def _forget(error: DiscreetError) -> None:
+    """Cut the chain of errors where it leaves our own."""
+    for name in ("__context__", "__cause__"):
+        earlier = getattr(error, name)
+        if isinstance(earlier, DiscreetError):
+            _forget(earlier)
+        else:
+            setattr(error, name, None)

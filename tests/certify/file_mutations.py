@@ -11,7 +11,7 @@ from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.notions.rldp import RLDP
 from discreet.protocol import Protocol
-from discreet.protocol.file import canonical, encode
+from discreet.protocol.file import ESCAPED, canonical, content_1, encode
 from discreet.uncertainty import ChiSquare, Everything, Renyi
 
 NUMBERS = (0, 1, -1, 2, 2**53, 2**63, 10**30, 0.5, 1e-300, 1e308, -0.0, 3.7, "7", "9" * 16, None, True, [], {})
@@ -31,7 +31,13 @@ def originals(rng, count=12):
         channel, notion = Channel(matrix, joint.letters), notions[i % len(notions)]
         made.append(Protocol.make(channel, joint, notion(notion(1.0).level(channel, joint).epsilon)))
     made.append(Protocol.make(channel, joint, RLDP(9.0, Renyi(1.5, 0.01)), bits=60))
-    return [encode(protocol) for protocol in made]
+    return [data for protocol in made for data in (first_version(protocol), encode(protocol))]
+
+
+def first_version(protocol):
+    """As version 1 of the file had it."""
+    content = content_1(protocol)
+    return canonical({**content, "sha256": hashlib.sha256(canonical(content)).hexdigest()}) + b"\n"
 
 
 def mutated(rng, data):
@@ -64,15 +70,25 @@ def forged(rng, data):
             rng.choice(FORGERIES)(rng, content)
     content.pop("sha256", None)
     try:
+        if content.get("version") == 2:
+            return escaped(canonical(content)) + b"\n"
         content["sha256"] = hashlib.sha256(canonical(content)).hexdigest()
         return json.dumps(content).encode()
     except Exception:
         return data[:-2]
 
 
+def escaped(data):
+    for sign, escape in ESCAPED.items():
+        data = data.replace(sign, escape)
+    return data
+
+
 def _move_weight(rng, content):
     """From one output to another, the letter's total kept."""
     rows = content["weights"]
+    if isinstance(rows, dict):
+        return _move_sparse_weight(rng, rows)
     if len(rows) < 2 or not all(isinstance(row, list) and row for row in rows):
         return
     z = int(rng.integers(len(rows[0])))
@@ -83,9 +99,21 @@ def _move_weight(rng, content):
     rows[a][z], rows[b][z] = rows[a][z] - share, rows[b][z] + share
 
 
+def _move_sparse_weight(rng, weights):
+    values = weights["values"][int(rng.integers(len(weights["values"])))]
+    if len(values) < 2:
+        return
+    a, b = rng.choice(len(values), 2, replace=False)
+    moved = [int(values[i]) for i in (a, b)]
+    share = int(moved[0] * 10.0 ** rng.uniform(-15, 0))
+    values[a], values[b] = (w if w < 2**53 else str(w) for w in (moved[0] - share, moved[1] + share))
+
+
 def _lower_epsilon(rng, content):
     factor = 1 - 10.0 ** rng.uniform(-13, 0)
-    for holder in (content, content["notion"]):
+    for holder in (content, content["notions"][0] if "notions" in content else content["notion"]):
+        if isinstance(holder.get("epsilon"), str):
+            holder["epsilon"] = repr(float(holder["epsilon"]) * factor)
         if isinstance(holder.get("epsilon"), float):
             holder["epsilon"] *= factor
 
@@ -101,7 +129,8 @@ def _change_counts(rng, content):
 
 
 def _change_notion(rng, content):
-    stated = content["notion"]
+    stated = content["notions"][0] if "notions" in content else content["notion"]
+    number = repr if "notions" in content else float
     kind = int(rng.integers(4))
     if kind == 0:
         stated["name"] = str(rng.choice(["LDP", "LIP", "SRLIP", "OrdinaryLDP", "RLDP", "os.system"]))
@@ -110,11 +139,11 @@ def _change_notion(rng, content):
     elif kind == 2:
         stated["uncertainty"] = {
             "name": "Renyi",
-            "order": 10.0 ** rng.uniform(-3, 3),
-            "radius": 10.0 ** rng.uniform(-9, 3),
+            "order": number(10.0 ** rng.uniform(-3, 3)),
+            "radius": number(10.0 ** rng.uniform(-9, 3)),
         }
     else:
-        stated["uncertainty"] = {"name": "ChiSquare", "confidence": float(rng.random())}
+        stated["uncertainty"] = {"name": "ChiSquare", "confidence": number(float(rng.random()))}
 
 
 def _change_form(rng, content):

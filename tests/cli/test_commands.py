@@ -3,11 +3,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from discreet.cli.app import run
+from discreet.cli import app as app_module
+from discreet.cli.app import COMMANDS, run
 from discreet.protocol import Protocol
 
 
@@ -32,7 +34,8 @@ def test_design_shows_what_matters(folder: Path, capsys: pytest.CaptureFixture[s
 
 def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, out = str(folder / "people.csv"), str(folder / "new.json")
-    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--json", "--notion", "ldp"]
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--force", "--json"]
+    command += ["--notion", "LDP"]
     assert run(command) == 0
     found = json.loads(capsys.readouterr().out)
     protocol = Protocol.load(out)
@@ -51,7 +54,7 @@ def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_bits_are_nats_over_ln_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, out = str(folder / "people.csv"), str(folder / "new.json")
-    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve"]
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve", "--force"]
     assert run([*command, "--json"]) == 0
     nats = json.loads(capsys.readouterr().out)["utility"]
     assert run([*command, "--bits"]) == 0
@@ -60,7 +63,19 @@ def test_bits_are_nats_over_ln_2(folder: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_plan_tells_what_analysts_will_get(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, out = str(folder / "people.csv"), str(folder / "new.json")
-    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve", "--plan"]
+    command = [
+        "design",
+        table,
+        "--secret",
+        "health",
+        "--release",
+        "colour",
+        "--out",
+        out,
+        "--force",
+        "--no-curve",
+        "--plan",
+    ]
     assert run([*command, "5000", "--epsilon", "0.5"]) == 0
     shown = capsys.readouterr().out
     assert "5,000" in shown
@@ -78,7 +93,7 @@ def test_a_plan_tells_what_analysts_will_get(folder: Path, capsys: pytest.Captur
 
 def test_the_smallest_epsilon_of_an_accuracy_is_designed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, out = str(folder / "people.csv"), str(folder / "new.json")
-    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve"]
+    command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--no-curve", "--force"]
     assert run([*command, "--plan", "5000", "--accuracy", "0.03", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     widest = max(letter["half_width"] for letter in found["plan"]["tables"][0]["letters"])
@@ -95,7 +110,7 @@ def test_a_public_sample_is_recorded(folder: Path, capsys: pytest.CaptureFixture
     sample = folder / "sample.csv"
     sample.write_text("\n".join(lines(folder / "people.csv")[:200]) + "\n")
     command = ["design", "unused.csv", "--public", str(sample), "--secret", "health", "--release", "colour"]
-    assert run([*command, "--out", out, "--no-curve"]) == 0
+    assert run([*command, "--out", out, "--no-curve", "--force"]) == 0
     assert Protocol.load(out).source == "public"
     assert Protocol.load(out).joint.n == 199
     shown = capsys.readouterr()
@@ -113,7 +128,7 @@ def test_sanitise_says_the_total_before_and_writes_everything(folder: Path, caps
     assert lines(folder / "out.csv")[0] == '"colour","region"'
     assert len(lines(folder / "out.csv")) == 401
     assert (folder / "out.csv.manifest.json").exists()
-    assert run(["sanitise", protocol, table, out, "--json", "--budget", "100"]) == 0
+    assert run(["sanitise", protocol, table, out, "--json", "--budget", "100", "--force"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["records"], found["draws"]) == (400, 2)
     assert found["epsilon"] > 0.5
@@ -121,6 +136,7 @@ def test_sanitise_says_the_total_before_and_writes_everything(folder: Path, caps
 
 def test_a_budget_stops_the_second_release(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["sanitise", *(str(folder / name) for name in ("protocol.json", "people.csv", "out.csv"))]
+    command.append("--force")
     assert run([*command, "--budget", "0.6"]) == 0
     before = (folder / "out.csv").read_bytes()
     assert run(command) == 6
@@ -178,6 +194,20 @@ def test_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert Path(found["report"]).read_text().startswith("<!doctype html>")
 
 
+def test_the_first_line_of_every_command_is_the_one_of_its_help() -> None:
+    for name, says in COMMANDS.items():
+        module = import_module(f"discreet.cli.{name.replace('-', '_')}")
+        real = module.app.info.help if hasattr(module, "app") else getattr(module, name.replace("-", "_")).__doc__
+        assert real.splitlines()[0] == says
+    files = {path.stem for path in Path(app_module.__file__).parent.glob("*.py")}
+    assert {name.replace("-", "_") for name in COMMANDS} <= files
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, discreet.cli.app as app; app.run(['--help']); sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.strip()
@@ -194,4 +224,4 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert name in shown
         assert (tmp_path / "demo" / name).stat().st_size > 100
     assert len(lines(tmp_path / "demo/released.csv")) == 32_562
-    assert run(["demo", str(tmp_path / "demo")]) == 0
+    assert run(["demo", str(tmp_path / "demo"), "--force"]) == 0

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.cli.app import run
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ReleaseError
 from discreet.protocol import Protocol
 
 CANARY = "CANARYx88b2"
@@ -94,8 +94,8 @@ CASES: dict[str, tuple[Callable[[Path], None], list[str], int, str]] = {
     "no protocol": (nothing, ["sanitise", "{}/none.json", TABLE, OUT], PROOF, "cannot be read"),
     "protocol is a table": (nothing, ["sanitise", TABLE, TABLE, OUT], PROOF, ""),
     "protocol is empty": (write("protocol.json", ""), SANITISE, PROOF, ""),
-    "protocol was changed": (edit("protocol.json", '"epsilon":0.5', '"epsilon":0.4'), SANITISE, PROOF, ""),
-    "protocol of another version": (edit("protocol.json", '"version":1', '"version":9'), SANITISE, PROOF, "version"),
+    "protocol was changed": (edit("protocol.json", '"epsilon":"0.5"', '"epsilon":"0.4"'), SANITISE, PROOF, ""),
+    "protocol of another version": (edit("protocol.json", '"version":2', '"version":9'), SANITISE, PROOF, "version"),
     "protocol is bytes": (write("protocol.json", bytes(range(256))), SANITISE, PROOF, ""),
     "no source": (nothing, ["sanitise", PROTOCOL, "{}/none.csv", OUT], INPUT, "no such file"),
     "source is a folder": (nothing, ["sanitise", PROTOCOL, "{}", OUT], INPUT, "a folder"),
@@ -199,7 +199,7 @@ def test_special_files_stay_what_they_are(folder: Path) -> None:
     os.mkfifo(folder / "special")
     arguments = ["sanitise", str(folder / "protocol.json"), str(folder / "people.csv"), str(folder / "special")]
     assert run(arguments) == RELEASE
-    with pytest.raises(ParameterError, match="not an ordinary file"):
+    with pytest.raises(ReleaseError, match="not an ordinary file"):
         Protocol.load(folder / "protocol.json").save(folder / "special")
     assert stat.S_ISFIFO((folder / "special").stat().st_mode)
 
@@ -207,7 +207,7 @@ def test_special_files_stay_what_they_are(folder: Path) -> None:
 def test_a_closed_standard_output(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     assert run(["sanitise", str(folder / "protocol.json"), str(folder / "people.csv"), "-"]) == RELEASE
-    assert (folder / "protocol.json.ledger").read_bytes() == b""
+    assert not (folder / "protocol.json.ledger").exists()
 
 
 def test_a_closed_standard_output_of_the_process(folder: Path) -> None:
@@ -215,3 +215,16 @@ def test_a_closed_standard_output_of_the_process(folder: Path) -> None:
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == RELEASE
     assert "Traceback" not in done.stderr
+
+
+def test_rows_that_cannot_be_read_are_told_without_showing_them(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with (folder / "people.csv").open("a") as file:
+        file.write(f"{CANARY}\n{CANARY},ill,red,north,too many\n")
+    arguments = [part.format(folder) for part in ["design", TABLE, *COLUMNS, "--method", "grr"]]
+    assert run(arguments) == 0
+    shown = capfd.readouterr()
+    assert "Warning:" in shown.err
+    assert "2 records with too many or too few fields" in " ".join(shown.err.split())
+    assert CANARY not in shown.out + shown.err

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from discreet.cli.estimate import estimate
 from discreet.joint import Joint
-from discreet.mechanisms.grr import grr
+from discreet.mechanisms.randomised_response import grr
 from discreet.notions import LIP
 from discreet.protocol import Protocol
-from discreet.release.frames import NotPrivate
+from discreet.release.sanitise import NotPrivate
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
         }
     )
     pacsv.write_csv(_tested(protocol, table).cast(
-        pa.schema([("release1×release2", pa.string()), ("region", pa.string())])
+        pa.schema([(name, pa.string()) for name in ("release1", "release2", "region")])
     ), tmp_path / "released.csv")  # fmt: skip
     return tmp_path / "protocol.json", tmp_path / "released.csv"
 

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from discreet.alphabet import Attribute
 from discreet.channel import Channel
 from discreet.estimate import estimate, posterior
+from discreet.estimate.fitting import Sample
 from discreet.estimate.functionals import Analysis, Functionals
-from discreet.estimate.identify import determined_combinations
-from discreet.estimate.sample import Sample
-from discreet.joint import Joint
-from discreet.mechanisms.cr import cr
+from discreet.estimate.identification import determined_combinations
+from discreet.joint import Attribute, Joint
+from discreet.mechanisms.conditional_reporting import cr
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 
@@ -103,7 +102,7 @@ def curator() -> Protocol:
 def test_the_secret_must_be_assumed_or_bounded(curator: Protocol) -> None:
     joint = curator.joint
     counts = np.random.default_rng(0).multinomial(100_000, curator.matrix @ joint.prior)
-    found = estimate(counts, curator)
+    found = estimate(counts, curator, assume="nothing")
     assert not found.determined.any()
     assert (found.bounds[:, 0] < joint.target_prior).all()
     assert (joint.target_prior < found.bounds[:, 1]).all()
@@ -120,7 +119,7 @@ def test_a_wrong_assumption_is_not_harmless(curator: Protocol) -> None:
     truth = np.array([0.05, 0.1, 0.05, 0.4, 0.1, 0.3])
     counts = np.random.default_rng(1).multinomial(100_000, curator.matrix @ truth)
     target = truth.reshape(2, 3).sum(axis=0)
-    limits = estimate(counts, curator).interval()
+    limits = estimate(counts, curator, assume="nothing").interval()
     assert ((limits[:, 0] <= target) & (target <= limits[:, 1])).all()
     assumed = estimate(counts, curator, assume="P(s|x)")
     assert np.abs((assumed.frequencies - target) / assumed.standard_errors).max() > 20

@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from discreet.channel import Channel
 from discreet.estimate import estimate, intervals
+from discreet.estimate.fitting import Sample
 from discreet.estimate.functionals import Analysis, Functionals
-from discreet.estimate.sample import Sample
 
 TRUTH = np.array([0.5, 0.3, 0.15, 0.04, 0.01])
 RELEASES = 250

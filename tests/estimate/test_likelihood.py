@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from discreet.estimate.likelihood import Fit, most_likely
+from discreet.estimate.fitting import MostLikely, most_likely
 from discreet.exceptions import UnfinishedError
 
 
@@ -93,4 +93,4 @@ def test_channels_that_say_next_to_nothing(letters: int, epsilon: float, n: int)
 
 def test_an_unfinished_fit_is_refused() -> None:
     with pytest.raises(UnfinishedError, match="may still rise"):
-        Fit(np.array([0.5, 0.5]), gap=0.1, history=(0.0,)).finished()
+        MostLikely(np.array([0.5, 0.5]), gap=0.1, history=(0.0,)).finished()

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from discreet.channel import Channel
 from discreet.estimate import estimate
-from discreet.estimate.linear import left_inverse, on_simplex
+from discreet.estimate.fitting import left_inverse, on_simplex
 
 SIX_IN_A_MILLION = -float(ndtri(1e-6 / 2))
 TRUTH = np.array([0.6, 0.3, 0.08, 0.02])

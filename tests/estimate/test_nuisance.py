@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.estimate import intervals, nuisance
+from discreet.arrays import Floats
+from discreet.estimate import intervals
+from discreet.estimate.fitting import Sample
 from discreet.estimate.functionals import Analysis, Functionals
-from discreet.estimate.sample import Floats, Sample
 
 OVERLAPPING = np.array(
     [
@@ -33,7 +34,7 @@ def objective(sample: Sample, scores: Floats, statistic: float, p: Floats, most:
     density = -0.5 * np.log(variance) - (
         (most - most * np.log(most) + most * np.log(squared / variance)) / 2 if beyond else squared / variance / 2
     )
-    return float(sample.counts @ np.log(q) - density + nuisance.RECORDS / len(p) * np.log(p).sum())
+    return float(sample.counts @ np.log(q) - density + intervals.RECORDS / len(p) * np.log(p).sum())
 
 
 def uneven_slope(sample: Sample, weights: Floats, scores: Floats, statistic: float, p: Floats, most: float) -> float:
@@ -58,7 +59,7 @@ def test_stationary_under_the_hypothesis(waves: int, most: float) -> None:
     scores = scores - scores.min(axis=1)[:, None]
     start = np.tile([0.1, 0.4, 0.44, 0.03, 0.03], (3, 1))
     statistic = scores @ sample.counts
-    found = nuisance.given_statistic(sample, weights, scores, statistic, start, most)
+    found = intervals.given_statistic(sample, weights, scores, statistic, start, most)
     np.testing.assert_allclose(found.sum(axis=1), 1)
     np.testing.assert_allclose((found * weights).sum(axis=1), (start * weights).sum(axis=1), rtol=1e-6)
     for i in range(3):

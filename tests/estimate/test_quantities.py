@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chi2_contingency
 
-from discreet.alphabet import Attribute
 from discreet.channel import Channel
 from discreet.estimate import (
     difference,
@@ -20,8 +19,8 @@ from discreet.estimate import (
     weighted,
 )
 from discreet.exceptions import AlphabetError, InfeasibleError, ParameterError
-from discreet.joint import Joint
-from discreet.mechanisms.grr import grr
+from discreet.joint import Attribute, Joint
+from discreet.mechanisms.randomised_response import grr
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.audit.empirical import LowerBound, describe
-from discreet.audit.words import rounded_up, times
+from discreet.audit.sampler_audit import LowerBound, describe
 from discreet.certify import prove
-from discreet.certify.exponential import LARGEST, exp_bounds, exp_lower
-from discreet.release.composition import total_epsilon
-from discreet.release.csvfile import CsvRecords
-from discreet.release.kernel import Kernel
-from discreet.release.keyed import Keyed
-from discreet.release.letters import as_text
-from discreet.release.manifest import statement
-from discreet.release.randomness import Keystream
-from discreet.report.words import robustness
+from discreet.certify.exact_arithmetic import LARGEST, exp_bounds, exp_lower
+from discreet.phrases import rounded_up, times
+from discreet.randomness import Keystream
+from discreet.records.csvfile import CsvRecords
+from discreet.records.letters import as_text
+from discreet.release.batches import BatchSanitiser
+from discreet.release.keyed_draws import KeyedDraws
+from discreet.release.ledger import total_epsilon
+from discreet.release.sanitise import statement
+from discreet.uncertainty import set_words
 
 BITS = 52
 ONE = 1 << BITS
@@ -117,16 +117,16 @@ def test_no_evidence_is_rounded_up(epsilon):
 
 def test_a_confidence_below_one_is_not_called_certain():
     notion = dc.RLDP(1.0, dc.ChiSquare(0.999))
-    assert "the 99.9% confidence set" in robustness(notion)
-    assert "the 95% confidence set" in robustness(dc.RLDP(1.0, dc.ChiSquare(0.95)))
+    assert "the 99.9% confidence set" in set_words(notion.uncertainty).holds(notion.uncertainty)
+    assert "the 95% confidence set" in dc.ChiSquare.words.holds(dc.ChiSquare(0.95))
 
 
 def test_a_keyed_release_on_a_testing_stream_says_so(tmp_path):
     joint = dc.Joint.from_counts([[7, 10], [26, 57]])
     protocol = dc.design(joint, dc.LIP(1.0)).protocol
     for randomness, said in ((Keystream.testing(), True), (Keystream.fresh(), False)):
-        keyed = Keyed("person", bytes(32))
-        kernel = Kernel(protocol, randomness, (), keyed)
+        keyed = KeyedDraws("person", bytes(32), protocol.digest)
+        kernel = BatchSanitiser(protocol, randomness, (), keyed)
         assert ("testing" in statement(kernel, keep_order=False)["randomness"]) is said
 
 
@@ -149,7 +149,7 @@ def test_a_share_of_information_to_lose_is_a_share(share):
 def test_a_ragged_record_with_bytes_that_do_not_fit_is_a_record(line, capfd):
     """pyarrow once showed the byte and its place, and stopped with an error about something else."""
     head, good = b"a,b,c,d,e\n", b"1,2,3,4,5\n"
-    records = CsvRecords(io.BytesIO(head + good * 3 + line + good * 2), ["a"], ["b"])
+    records = CsvRecords(io.BytesIO(head + good * 3 + line + good * 2), ["a"], ["b"], "utf-8")
     found = pa.Table.from_batches(list(records))
     assert len(found) == 6
     assert found["a"].to_pylist() == [b"1"] * 3 + [None] + [b"1"] * 2

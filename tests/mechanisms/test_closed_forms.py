@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from discreet.exceptions import ParameterError
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.mechanisms import oue as oue_module
-from discreet.mechanisms.calibrate import calibrate, strongest
-from discreet.mechanisms.cr import cr
-from discreet.mechanisms.grr import grr
-from discreet.mechanisms.oue import oue, oue_information, oue_level, subset_masses
+from discreet.mechanisms import unary_encoding as oue_module
+from discreet.mechanisms.calibration import calibrate, strongest
+from discreet.mechanisms.conditional_reporting import cr
+from discreet.mechanisms.randomised_response import grr
+from discreet.mechanisms.unary_encoding import oue, oue_information, oue_level, subset_masses
 from discreet.notions import LDP, LIP, SRLIP
 from discreet.testing import epsilons, joints
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from discreet.exceptions import ParameterError
 from discreet.information import mutual_information, utility
 from discreet.joint import Joint
-from discreet.mechanisms.grr import calibrated_grr, randomised_response
-from discreet.mechanisms.ir import calibrated_ir, ir, paper_ir
-from discreet.mechanisms.robust_cr import calibrated_robust_cr, paper_robust_cr, robust_cr
-from discreet.mechanisms.srr import calibrated_srr, paper_srr, srr
+from discreet.mechanisms.conditional_reporting import calibrated_robust_cr, paper_robust_cr, robust_cr
+from discreet.mechanisms.independent_reporting import calibrated_ir, ir, paper_ir
+from discreet.mechanisms.randomised_response import calibrated_grr, calibrated_srr, paper_srr, randomised_response, srr
 from discreet.notions import LDP
 from discreet.notions.rldp import RLDP
 from discreet.testing import epsilons, joints

@@ -1,5 +1,8 @@
+"""RLDP: levels with their witnesses, cones that agree with them, and sets that share a budget or nothing."""
+
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -8,15 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.channel import Channel
+from discreet.exceptions import ParameterError
 from discreet.joint import Joint
 from discreet.notions.ldp import LDP
-from discreet.notions.level import allows
-from discreet.notions.polytope import polyopt_cone, polyopt_rows
-from discreet.notions.rldp import RLDP
+from discreet.notions.notion import allows
+from discreet.notions.polyopt import polyopt_rows
+from discreet.notions.rldp import RLDP, largest_excess
 from discreet.testing import epsilons, joints, joints_with_channels
-from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi
+from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi, Uncertainty, UncertaintySet
+from discreet.uncertainty.extremes import Extreme
+from discreet.uncertainty.sets import ball_around
 
 EXAMPLE = Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
+
+
 PRINTED = np.array(
     [
         [0.0885, 0.3840, 0.6667, 0.0507],
@@ -39,14 +47,7 @@ def test_the_matrix_of_example_3_is_private_with_room_to_spare() -> None:
     assert level.epsilon < np.log(2) - 0.1
     assert level.witness is not None
     assert level.witness.distribution is not None
-    assert ChiSquare(0.95).ball(EXAMPLE).contains(level.witness.distribution)
-
-
-def test_the_rows_of_example_3_lie_in_the_polytope() -> None:
-    """Definition 3 with the corrected L; the matrix was computed with the right value."""
-    rows = polyopt_rows(EXAMPLE, RLDP(np.log(2), ChiSquare(0.95)), same_secret=True)
-    assert rows.shape == (16, 4)
-    assert (rows @ PRINTED.T).max() < 1e-4
+    assert ChiSquare(0.95).around(EXAMPLE).contains(level.witness.distribution)
 
 
 @settings(deadline=None, max_examples=40)
@@ -107,7 +108,7 @@ def _row_level(notion: RLDP, row: np.ndarray, joint: Joint) -> float:
 def _level_of(notion: RLDP, rows: np.ndarray, joint: Joint) -> float:
     from discreet.notions.rldp import _worst_pair
 
-    return float(np.log(_worst_pair(notion.uncertainty.ball(joint), joint.expand(rows))[3]))
+    return float(np.log(_worst_pair(ball_around(notion.uncertainty, joint), joint.expand(rows))[3]))
 
 
 @settings(deadline=None, max_examples=15)
@@ -121,23 +122,6 @@ def test_cuts_are_valid_for_every_allowed_row(joint: Joint, epsilon: float, seed
         row = 1 + rng.uniform(0, 2) * rng.random(len(joint.letters))
         if allows(notion, row, joint):
             assert (cuts @ row <= 1e-8 * np.abs(cuts * row).sum(axis=1)).all()
-
-
-@settings(deadline=None, max_examples=30)
-@given(joints(include_secret=True), epsilons, st.booleans(), st.integers(0, 10**6))
-def test_the_polytope_lies_inside_rldp_and_both_its_forms_agree(
-    joint: Joint, epsilon: float, same_secret: bool, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    notion = RLDP(epsilon, ChiSquare(0.9))
-    listed, lazy = polyopt_rows(joint, notion, same_secret), polyopt_cone(joint, notion, same_secret)
-    for _ in range(5):
-        row = 1 + rng.uniform(0, 3) * rng.random(len(joint.letters))
-        scale = np.abs(listed * row).sum(axis=1)
-        inside = bool((listed @ row <= 1e-11 * scale).all())
-        assert inside == (lazy.excess(row) <= 1e-11)
-        if inside:
-            assert allows(notion, row, joint, tolerance=1e-9)
 
 
 def test_mechanisms_that_read_x_only_and_curators_are_levels_of_the_same_kind() -> None:
@@ -158,3 +142,60 @@ def test_only_different_secrets_are_compared() -> None:
     joint = Joint.from_counts([[50, 50], [50, 50]], include_secret=True)
     row = np.array([0.0, 1.0, 1.0, 0.0])
     assert RLDP(0.1, Exactly()).cone(joint).excess(row) <= 0
+
+
+@dataclass(frozen=True, eq=False)
+class AnyConditional(UncertaintySet):
+    """The whole simplex as a set whose secrets share nothing: a mean lies between the smallest and largest entry."""
+
+    estimate: np.ndarray
+
+    @property
+    def mass(self) -> np.ndarray:
+        return np.asarray(self.estimate.sum(axis=1))
+
+    @property
+    def conditional(self) -> np.ndarray:
+        return np.full(self.estimate.shape, 1 / self.estimate.shape[1])
+
+    def ranges(self, rows: np.ndarray) -> tuple[Extreme, Extreme]:
+        corners = [np.eye(rows.shape[-1])[place] for place in (rows.argmax(axis=-1), rows.argmin(axis=-1))]
+        most, least = (Extreme((rows * corner).sum(axis=-1), corner, np.zeros(rows.shape[:-1])) for corner in corners)
+        return most, least
+
+    def contains(self, distribution: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
+        return np.asarray((distribution >= -tolerance).all(axis=(-2, -1)))
+
+
+@dataclass(frozen=True)
+class Unknown(Uncertainty):
+    def around(self, joint: Joint) -> AnyConditional:
+        return AnyConditional(joint.table)
+
+
+@settings(deadline=None, max_examples=30)
+@given(joints_with_channels(include_secret=True), st.integers(0, 10**6))
+def test_a_set_without_a_budget_is_treated_secret_by_secret(drawn: tuple[Joint, Channel], seed: int) -> None:
+    """Level, witness, cuts and excess agree with those of the same set as a ball."""
+    joint, channel = drawn
+    free, ball = RLDP(0.7, Unknown()), RLDP(0.7, Everything())
+    assert free.uncertainty.around(joint).budget is None
+    level, same = free.level(channel, joint), ball.level(channel, joint)
+    assert level.epsilon == pytest.approx(same.epsilon)
+    if np.isfinite(level.epsilon) and level.witness is not None:
+        assert level.witness.distribution is not None
+        rows = joint.expand(channel.matrix)[channel.outputs.index(level.witness.output)]
+        likelihood = (level.witness.distribution * rows).sum(axis=1) / level.witness.distribution.sum(axis=1)
+        s, t = (joint.secret_letters.index(name) for name in (level.witness.secret, level.witness.other))
+        assert np.log(likelihood[s] / likelihood[t]) == pytest.approx(level.epsilon)
+    row = np.random.default_rng(seed).random(len(joint.letters)) + 0.1
+    assert (free.cone(joint).excess(row) <= 1e-12) == (ball.cone(joint).excess(row) <= 1e-12)
+    rows = joint.expand(row[None])
+    assert largest_excess(free.uncertainty.around(joint), rows, 2.0) == pytest.approx(
+        largest_excess(ball.uncertainty.around(joint), rows, 2.0)
+    )
+
+
+def test_what_is_made_for_balls_refuses_other_sets() -> None:
+    with pytest.raises(ParameterError, match="Rényi balls"):
+        polyopt_rows(EXAMPLE, RLDP(1.0, Unknown()))

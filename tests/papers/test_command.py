@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from discreet.cli.papers import app
 from discreet.papers import ITEMS, PAPERS
+from discreet.papers.experiment import Workload
 from discreet.papers.gallery import gallery
-from discreet.papers.model import Effort
 
 PROMISED = {
     "funnel-1": ["figure-3", "figure-4", "figure-5"],
@@ -72,7 +72,7 @@ def test_an_unknown_name_is_refused() -> None:
 
 def test_progress_of_parts_adds_up() -> None:
     seen: list[float] = []
-    effort = Effort(advance=seen.append)
+    effort = Workload(advance=seen.append)
     for i in range(2):
         effort.part(i, 2).map(abs, [1, 2])
     assert seen == [0.25, 0.5, 0.75, 1.0]

@@ -16,17 +16,16 @@ import numpy as np
 import pytest
 
 from discreet.exceptions import ParameterError
-from discreet.notions.cone import Cone
-from discreet.notions.polytope import polyopt_rows
-from discreet.papers import ITEMS, PAPERS, Effort, Outcome, find, robust_1
-from discreet.papers.draws import observed
-from discreet.papers.expected import Printed, compare, half_unit, printed_numbers
-from discreet.papers.funnel_2 import adult, synthetic
-from discreet.papers.model import Measured, scaled
-from discreet.papers.optimum import optimum_in
-from discreet.papers.plot import apart
-from discreet.papers.robust_2 import examples, methods, privacy, table
-from discreet.papers.robust_2.methods import Setting
+from discreet.notions.notion import Cone
+from discreet.notions.polyopt import polyopt_rows
+from discreet.papers import ITEMS, PAPERS, Reproduction, Workload, find, robust_1
+from discreet.papers.distributions import observed
+from discreet.papers.experiment import Measured, optimum_in, scaled
+from discreet.papers.figures import apart
+from discreet.papers.funnel_2 import figures_5_8, figures_6_7
+from discreet.papers.printed_numbers import Printed, compare, half_unit, printed_numbers
+from discreet.papers.robust_2 import examples, realised_level, robust_methods, table_2
+from discreet.papers.robust_2.robust_methods import RobustCase
 
 SLOW = {
     "funnel-1/figure-5",
@@ -47,23 +46,23 @@ EXAMPLES = "discreet.papers.robust_2.examples"
 @pytest.fixture(autouse=True)
 def paper_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """The papers' own methods only: what discreet adds to the figures is tested elsewhere, and takes longer."""
-    original = methods.plan
+    original = robust_methods.draw_plan
 
-    def closed(*args: Any, **kwargs: Any) -> methods.Plan:
+    def closed(*args: Any, **kwargs: Any) -> robust_methods.DrawPlan:
         found = original(*args, **kwargs)
-        kept = {name: draws for name, draws in found.draws.items() if name in methods.PAPER}
-        return methods.Plan({**kept, "NR": 1}, found.seconds)
+        kept = {name: draws for name, draws in found.draws.items() if name in robust_methods.PAPER}
+        return robust_methods.DrawPlan({**kept, "NR": 1}, found.seconds)
 
-    monkeypatch.setattr(robust_1, "plan", closed)
+    monkeypatch.setattr(robust_1, "draw_plan", closed)
 
 
 @cache
-def outcome(name: str) -> Outcome:
+def outcome(name: str) -> Reproduction:
     (item,) = find(name)
-    return item.make(Effort(quick=True))
+    return item.make(Workload(quick=True))
 
 
-def broken(name: str, found: Outcome) -> list[str]:
+def broken(name: str, found: Reproduction) -> list[str]:
     """The printed numbers that are not as recorded."""
     return [entry.sentence(measured) for entry, measured in compare(name, found) if not entry.holds(measured)]
 
@@ -89,10 +88,10 @@ def test_printed_numbers(name: str) -> None:
         ("robust-2/example-2", f"{EXAMPLES}.l1_radius", 1.001),
         ("robust-2/example-4", f"{EXAMPLES}.utility", 1.01),
         ("robust-2/example-5", f"{EXAMPLES}.distance", 1.001),
-        ("robust-1/figure-3", "discreet.papers.robust_2.methods.cr_information", 2.0),
-        ("robust-1/figure-3", "discreet.papers.robust_2.methods.radius_bounds", 3.0),
-        ("funnel-2/figure-3a", "discreet.papers.funnel_2.optimal.LDP", None),
-        ("funnel-2/figure-8", "discreet.papers.funnel_2.adult.cr", None),
+        ("robust-1/figure-3", "discreet.papers.robust_2.robust_methods.cr_information", 2.0),
+        ("robust-1/figure-3", "discreet.papers.robust_2.robust_methods.radius_bounds", 3.0),
+        ("funnel-2/figure-3a", "discreet.papers.funnel_2.figure_3.LDP", None),
+        ("funnel-2/figure-8", "discreet.papers.funnel_2.figures_5_8.cr", None),
     ],
 )
 def test_a_perturbed_formula_is_caught(
@@ -107,7 +106,7 @@ def test_a_perturbed_formula_is_caught(
     fault = faults[function] if factor is None else lambda *args, **kwargs: factor * original(*args, **kwargs)
     monkeypatch.setattr(formula, fault)
     (item,) = find(name)
-    assert broken(name, item.make(Effort(quick=True)))
+    assert broken(name, item.make(Workload(quick=True)))
 
 
 @pytest.mark.parametrize("fault", [None, "lower bounds", "order"])
@@ -115,42 +114,42 @@ def test_vertices_of_example_3(fault: str | None, monkeypatch: pytest.MonkeyPatc
     """The 96 numbers of (47) need no search; with the bounds that Example 2 prints they do not come out."""
     bounds = {"lower bounds": np.array([[0.1620, 0.2829], [0.1923, 0.5337]])}.get(fault)
     if bounds is not None:
-        monkeypatch.setattr("discreet.notions.polytope.lower_bounds", lambda ball: bounds)
+        monkeypatch.setattr("discreet.notions.polyopt.lower_bounds", lambda ball: bounds)
     epsilon = examples.EPSILON * (1.001 if fault == "order" else 1.0)
-    notion = Setting(examples.ESTIMATE, epsilon).notion
+    notion = RobustCase(examples.ESTIMATE, epsilon).notion
     cone = Cone(polyopt_rows(examples.ESTIMATE, notion, same_secret=True))
     found = examples.listed(cone.rows, optimum_in(examples.ESTIMATE, cone, gap=1e-9, time_limit=None).matrix)
     assert len(found) == 97
     assert bool(as_recorded("robust-2/example-3", found)) == (fault is not None)
 
 
-def table_2(draws: tuple[int, int, int, int], names: tuple[str, ...] = ()) -> list[str]:
+def rows_of_table_2(draws: tuple[int, int, int, int], names: tuple[str, ...] = ()) -> list[str]:
     """Rows of Table 2 from so many draws of each size; without names those that need no search."""
     values: dict[str, Measured] = {}
-    for (c, k), count in zip(table.SIZES, draws, strict=True):
+    for (c, k), count in zip(table_2.SIZES, draws, strict=True):
         joints = [observed(number, c, k)[0] for number in range(count)]
-        settings = [[Setting(joint, table.EPSILON, 1 - beta) for beta in table.BETAS] for joint in joints]
-        rows = [methods.curves(at, names, 20.0) if names else table.closed_forms(at) for at in settings]
-        values |= table.measured(c, k, methods.gathered(rows)) if rows else {}
+        settings = [[RobustCase(joint, table_2.EPSILON, 1 - beta) for beta in table_2.BETAS] for joint in joints]
+        rows = [robust_methods.curves(at, names, 20.0) if names else table_2.closed_forms(at) for at in settings]
+        values |= table_2.measured(c, k, robust_methods.gathered(rows)) if rows else {}
     return as_recorded("robust-2/table-2", values)
 
 
 def test_closed_forms_of_table_2() -> None:
-    assert table_2((60, 60, 12, 6)) == []
+    assert rows_of_table_2((60, 60, 12, 6)) == []
 
 
 def test_polyopt_of_table_2() -> None:
-    assert table_2((6, 4, 0, 0), ("PolyOpt",)) == []
+    assert rows_of_table_2((6, 4, 0, 0), ("PolyOpt",)) == []
 
 
 @pytest.mark.parametrize(
     ("formula", "factor", "row"),
     [
-        ("discreet.papers.robust_2.table.radius_bounds", 2.0, "IR, single u"),
-        ("discreet.papers.robust_2.table.farthest", 0.5, "IR "),
-        ("discreet.papers.robust_2.methods.srr", None, "SRR"),
-        ("discreet.papers.robust_2.table.ir_information", 1.1, "IR "),
-        ("discreet.papers.robust_2.methods.polyopt_rows", None, "PolyOpt"),
+        ("discreet.papers.robust_2.table_2.radius_bounds", 2.0, "IR, single u"),
+        ("discreet.papers.robust_2.table_2.farthest", 0.5, "IR "),
+        ("discreet.papers.robust_2.robust_methods.srr", None, "SRR"),
+        ("discreet.papers.robust_2.table_2.ir_information", 1.1, "IR "),
+        ("discreet.papers.robust_2.robust_methods.polyopt_rows", None, "PolyOpt"),
     ],
 )
 def test_a_fault_in_table_2_is_caught(
@@ -163,13 +162,16 @@ def test_a_fault_in_table_2_is_caught(
         "polyopt_rows": lambda joint, notion, same_secret: original(joint, replace(notion, epsilon=0.5), same_secret),
     }
     monkeypatch.setattr(formula, faults[function] if factor is None else lambda *args: factor * original(*args))
-    found = table_2((6, 4, 0, 0), ("PolyOpt",)) if row == "PolyOpt" else table_2((60, 60, 12, 6))
+    found = rows_of_table_2((6, 4, 0, 0), ("PolyOpt",)) if row == "PolyOpt" else rows_of_table_2((60, 60, 12, 6))
     assert any(name.startswith(row) for name in found)
 
 
 def test_realised_privacy() -> None:
     """The printed quantile 0.3897 of figure 4 comes out, and would not without the logarithm that the paper forgot."""
-    levels = {size: np.array([privacy._lowest((*size, number)) for number in range(100)]) for size in privacy.SIZES}
+    levels = {
+        size: np.array([realised_level._lowest((*size, number)) for number in range(100)])
+        for size in realised_level.SIZES
+    }
     name = "75 % quantile of ε* for NR, {}×{}, ε=0.075"
     found = {name.format(*size): Measured(float(np.quantile(level, 0.75))) for size, level in levels.items()}
     wrong = {name: Measured(math.exp(measured.value)) for name, measured in found.items()}
@@ -178,21 +180,21 @@ def test_realised_privacy() -> None:
 
 
 def test_half_of_the_entropy_is_the_limit_of_oue() -> None:
-    names = {f"OUE limit {s} → {x}": Measured(adult._oue_limit(s, x)) for s, x in adult.PAIRS}
+    names = {f"OUE limit {s} → {x}": Measured(figures_5_8._oue_limit(s, x)) for s, x in figures_5_8.PAIRS}
     assert as_recorded("funnel-2/figure-5", names) == []
 
 
 def test_a_wrong_calibration_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the strength of GRR off by one on half of the distributions it no longer explains the utility."""
-    original = synthetic._differences
+    original = figures_6_7._differences
 
     def off(epsilon: float, number: int) -> tuple[float, float]:
         strength, utility = original(epsilon, number)
         return strength + (number % 2), utility
 
-    monkeypatch.setattr(synthetic, "_differences", off)
+    monkeypatch.setattr(figures_6_7, "_differences", off)
     (item,) = find("funnel-2/figure-7")
-    assert broken("funnel-2/figure-7", item.make(Effort(quick=True)))
+    assert broken("funnel-2/figure-7", item.make(Workload(quick=True)))
 
 
 # ---- the rule itself ------------------------------------------------------------------------------------------------

@@ -8,9 +8,8 @@ import pytest
 from discreet.channel import Channel
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.mechanisms.grr import grr
-from discreet.mechanisms.ir import distance, paper_ir
-from discreet.mechanisms.srr import srr
+from discreet.mechanisms.independent_reporting import distance, paper_ir
+from discreet.mechanisms.randomised_response import grr, srr
 from discreet.notions.rldp import RLDP
 from discreet.uncertainty import ChiSquare
 
@@ -38,7 +37,7 @@ def test_example_4_utilities():
 
 def test_example_5():
     """d = 1.4591 is printed, and follows from Theorem 1, though the printed radius 0.6107 gives 1.4184 (errata 3)."""
-    assert to_digits(distance(ChiSquare(0.95).ball(ESTIMATE)), 1.4591)
+    assert to_digits(distance(ChiSquare(0.95).around(ESTIMATE)), 1.4591)
     found = paper_ir(ESTIMATE, RLDP(EPSILON, ChiSquare(0.95)))
     assert found.strength == pytest.approx(EPSILON)
     printed = np.array([0.3517, 0.1483, 0.3517, 0.1483])

@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.alphabet import Attribute
 from discreet.channel import Channel
-from discreet.joint import Joint
+from discreet.joint import Attribute, Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 

@@ -56,9 +56,6 @@ def readable() -> dict[str, tuple[bytes, int]]:
         body = rows_to_text([]) + (line + ",".join(GOOD) if place == "first" else ",".join(GOOD) + "\n" + line)
         files[f"ragged {name} {place}"] = (body.encode(), 1 + line.count("\n"))
     good = rows_to_text([GOOD]).encode()
-    bad_bytes = ",".join(GOOD).encode().replace(b"red", b"\xff\xfe\xc3(")
-    files["bytes that are no text"] = (good + bad_bytes + b"\n", 2)
-    files["public bytes that are no text"] = (good + ",".join(GOOD).encode().replace(b"north", b"\xff\xfe"), 2)
     files["blank lines"] = (good.replace(b"\n", b"\n\n\r\n\n"), 1)
     files["header only"] = (rows_to_text([]).encode(), 0)
     files["header without end"] = (rows_to_text([]).rstrip().encode(), 0)
@@ -87,6 +84,8 @@ def unreadable() -> dict[str, bytes]:
         "utf-16 without a mark": good.decode().encode("utf-16-le"),
         "gzip": gzip.compress(good),
         "cut off": gzip.compress(good)[:20],
+        "bytes that are no text": good + ",".join(GOOD).encode().replace(b"red", b"\xff\xfe\xc3("),
+        "public bytes that are no text": good + ",".join(GOOD).encode().replace(b"north", b"\xff\xfe"),
         "huge record": good + b'"' + CANARY.encode() * 2_500_000 + b'",1,1,1,1\n',
     }
 

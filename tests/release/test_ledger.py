@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from discreet.exceptions import BudgetError, ReleaseError
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP
 from discreet.protocol import Protocol
-from discreet.release.composition import repeated, total_epsilon
-from discreet.release.ledger import Ledger
+from discreet.release.keyed_draws import KeyedDraw
+from discreet.release.ledger import Ledger, repeated, total_epsilon
 
 LARGE = 1_000.0
 
@@ -36,11 +37,25 @@ def test_releases_with_fresh_randomness_count_one_each(ledger: Ledger, protocol:
 
 
 def test_releases_with_one_key_count_once(ledger: Ledger, protocol: Protocol) -> None:
+    draw = KeyedDraw("key a", "ssn", "people 1")
     for _ in range(3):
-        assert ledger.account("key a").epsilon == protocol.epsilon
-        ledger.enter("key a")
-    assert ledger.account("key b", LARGE).draws == 2
+        assert ledger.account(KeyedDraw("key a", "ssn")).epsilon == protocol.epsilon
+        assert ledger.enter(draw).draws == 1
+    assert ledger.account(KeyedDraw("key b", "ssn"), LARGE).draws == 2
     assert ledger.account(None, LARGE).draws == 2
+
+
+@pytest.mark.parametrize("change", [{"key": "key b"}, {"identity": "email"}, {"people": "people 2"}])
+def test_another_key_column_or_set_of_people_is_another_draw(ledger: Ledger, change: dict[str, str]) -> None:
+    draw = KeyedDraw("key a", "ssn", "people 1")
+    ledger.enter(draw, LARGE)
+    assert ledger.enter(replace(draw, **change), LARGE).draws == 2
+
+
+def test_a_keyed_entry_that_does_not_name_its_people_is_a_draw_of_its_own(ledger: Ledger, protocol: Protocol) -> None:
+    event = {"event": "release", "data": ledger.data, "key": "key a", "protocol": protocol.digest}
+    ledger.path.write_text(json.dumps(event) + "\n")
+    assert ledger.enter(KeyedDraw("key a", "ssn", "people 1"), LARGE).draws == 2
 
 
 def test_more_than_the_sum_needs_a_declared_budget(ledger: Ledger, protocol: Protocol) -> None:

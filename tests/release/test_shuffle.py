@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
-from discreet.exceptions import ReleaseError
-from discreet.release import numbered, shuffle
-from discreet.release.numbered import Draft, Numbered, batches_of
-from discreet.release.randomness import Keystream
-from discreet.release.sealed import SealedFile, SealedWriter, seekable
-from discreet.release.shuffle import Room, permutation, shuffled
+from discreet.randomness import Keystream
+from discreet.records import kinds
+from discreet.records.kinds import Draft, Numbered, batches_of
+from discreet.release import shuffle
+from discreet.release.shuffle import MemoryLimit, permutation, shuffled
 
-TINY = Room(octets=2_000, records=100)
+TINY = MemoryLimit(octets=2_000, records=100)
 
 
 def batches(size: int, rows: int = 37) -> list[pa.RecordBatch]:
@@ -31,8 +30,10 @@ def records(drafts: Iterable[Draft]) -> list[dict[str, Any]]:
     return [record for draft in drafts for part in batches_of(draft) for record in part.to_pylist()]
 
 
-@pytest.mark.parametrize("room", [Room(), TINY, Room(octets=2_000, records=10**9), Room(octets=10**9, records=70)])
-def test_records_stay_whole_and_none_is_lost(room: Room, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "room", [MemoryLimit(), TINY, MemoryLimit(octets=2_000, records=10**9), MemoryLimit(octets=10**9, records=70)]
+)
+def test_records_stay_whole_and_none_is_lost(room: MemoryLimit, tmp_path: Path) -> None:
     out = records(shuffled(batches(5_000), Keystream.fresh(), tmp_path, room))
     assert sorted(record["number"] for record in out) == list(range(5_000))
     assert all(r["name"] == f"name {r['number']}" and (r["few"] == "many") == bool(r["number"] % 3) for r in out)
@@ -40,12 +41,12 @@ def test_records_stay_whole_and_none_is_lost(room: Room, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("most", [0, 20, 40, 1 << 16])
-@pytest.mark.parametrize("room", [Room(), TINY])
+@pytest.mark.parametrize("room", [MemoryLimit(), TINY])
 def test_records_of_few_kinds_are_counted_until_they_are_many(
-    most: int, room: Room, monkeypatch: pytest.MonkeyPatch
+    most: int, room: MemoryLimit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dictionaries that differ from batch to batch, nulls, and kinds that become too many on the way."""
-    monkeypatch.setattr(numbered, "MOST_KINDS", most)
+    monkeypatch.setattr(kinds, "MOST_KINDS", most)
     rng = np.random.default_rng(0)
     parts = []
     for i in range(20):
@@ -84,7 +85,7 @@ def test_columns_of_any_type_survive(column: pa.Array) -> None:
 
 
 def test_long_texts_come_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbered, "PART_OCTETS", 25_000)
+    monkeypatch.setattr(kinds, "PART_OCTETS", 25_000)
     monkeypatch.setattr(shuffle, "BUCKETS", 2)
     batch = pa.record_batch([pa.array(["x" * 10_000, "y"] * 10)], names=["x"])
     drafts = list(shuffled([batch], Keystream.fresh()))
@@ -103,11 +104,11 @@ def test_nothing_and_a_single_huge_record() -> None:
 def test_every_order_is_equally_likely(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """24 orders of four records, through two buckets and further ones, moved and counted; 1e-6."""
     monkeypatch.setattr(shuffle, "BUCKETS", 2)
-    monkeypatch.setattr(numbered, "MOST_KINDS", most)
+    monkeypatch.setattr(kinds, "MOST_KINDS", most)
     source, stream = batches(4, 1), Keystream.fresh()
     found = Counter(
         tuple(record["number"] for record in records(shuffled(source, stream, room=room)))
-        for room, times in ((Room(), 1_200), (Room(octets=1, records=1), 100))
+        for room, times in ((MemoryLimit(), 1_200), (MemoryLimit(octets=1, records=1), 100))
         for _ in range(times)
     )
     assert len(found) == 24
@@ -121,7 +122,7 @@ def test_every_arrangement_of_equal_records_is_equally_likely(monkeypatch: pytes
 
     def p_value() -> float:
         found = Counter(
-            "".join(record["x"] for record in records(shuffled(source, stream, room=Room(records=size))))
+            "".join(record["x"] for record in records(shuffled(source, stream, room=MemoryLimit(records=size))))
             for size in (1, 100)
             for _ in range(500)
         )
@@ -148,41 +149,3 @@ def test_permutations(size: int) -> None:
     assert np.array_equal(np.sort(order), np.arange(size))
     if size > 1_000:
         assert abs(np.corrcoef(order, np.arange(size))[0, 1]) < 6 / np.sqrt(size)
-
-
-def test_sealed_files_hold_nothing_readable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    canary = b"CANARY" * 1_000
-    with SealedFile(tmp_path) as sealed:
-        places = [sealed.append(canary[:size]) for size in (1, 15, 16, 17, 6_000)]
-        raw = sealed._file
-        raw.seek(0)
-        stored = raw.read()
-        assert b"CANARY" not in stored
-        assert len(stored) == sealed.size == sum(length for _, length in places)
-        assert [sealed.read(*place) for place in places] == [canary[:size] for size in (1, 15, 16, 17, 6_000)]
-        assert list(tmp_path.iterdir()) == []
-
-        def full(*_: object) -> int:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("os.pwrite", full)
-        with pytest.raises(ReleaseError, match="no room"):
-            sealed.append(b"more")
-
-
-def test_a_pipe_becomes_seekable(tmp_path: Path) -> None:
-    content = bytes(range(256)) * 100
-    path = tmp_path / "source"
-    path.write_bytes(content)
-    with SealedFile(tmp_path) as sealed, path.open("rb") as stream:
-        file = seekable(stream, sealed)
-        assert file.seek(-100, 2) == len(content) - 100
-        assert file.read() == content[-100:]
-        file.seek(77)
-        assert file.read(1_000) == content[77:1_077]
-        assert file.tell() == 1_077
-    with SealedFile(tmp_path) as sealed:
-        writer = SealedWriter(sealed)
-        writer.write(b"abc")
-        writer.write(memoryview(b"def"))
-        assert (writer.tell(), sealed.read(0, 99)) == (6, b"abcdef")

@@ -8,21 +8,34 @@ import numpy as np
 
 from discreet.information import entropy
 from discreet.joint import Joint
-from discreet.notions.cone import Cone
 from discreet.notions.ldp import LDP
-from discreet.notions.level import Notion
 from discreet.notions.lip import LIP
-from discreet.notions.ordinary import OrdinaryLDP
+from discreet.notions.notion import Cone, Notion
+from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.notions.srlip import SRLIP
-from discreet.solvers.problem import Splitting
-from discreet.utilities import ChiSquareInformation, CorrectGuess, MutualInformation, Utility
+from discreet.solvers.driver import Search, solve
+from discreet.solvers.problem import Effort, Problem, Progress, Solution
+from discreet.utilities.utility import ChiSquareInformation, CorrectGuess, MutualInformation, Utility
 
 
 @dataclass(frozen=True)
 class Known:
     name: str
-    problem: Splitting
+    problem: Problem
     value: float | None = None
+
+
+def solved(
+    search: Search,
+    problem: Problem,
+    *,
+    gap: float = 1e-6,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    **known: object,
+) -> Solution:
+    """What a search finds within so many seconds."""
+    return solve(search, problem, Effort.within(time_limit, gap, progress), **known)
 
 
 def random_joint(seed: int, c: int, *shape: int, empty: float = 0.0) -> Joint:
@@ -36,7 +49,7 @@ def random_joint(seed: int, c: int, *shape: int, empty: float = 0.0) -> Joint:
 def _of(
     name: str, joint: Joint, notion: Notion, value: float | None = None, utility: Utility = MutualInformation
 ) -> Known:
-    return Known(name, Splitting.from_joint(joint, notion, utility), value)
+    return Known(name, Problem.of(joint, notion, utility), value)
 
 
 def _independent() -> Joint:
@@ -54,11 +67,11 @@ def _warner(epsilon: float) -> tuple[Joint, float]:
     return Joint(np.eye(2) / 2), float(np.log(2) - entropy([keep, 1 - keep]))
 
 
-def _lazy_lip(joint: Joint, epsilon: float) -> Splitting:
+def _lazy_lip(joint: Joint, epsilon: float) -> Problem:
     """The LIP cone with every condition handed out lazily."""
     rows = LIP(epsilon).cone(joint).rows
     cone = Cone(rows[:0], lambda v: rows[rows @ v > 1e-12])
-    return Splitting(joint.prior, joint.target_of, cone).reduced()
+    return Problem.of_rows(joint.prior, cone, joint.target_of).reduced()
 
 
 def catalogue() -> list[Known]:

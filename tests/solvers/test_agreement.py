@@ -6,25 +6,26 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from catalogue import Known, catalogue, random_joint
+from catalogue import Known, catalogue, random_joint, solved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.channel import Channel
 from discreet.joint import Joint
 from discreet.notions.ldp import LDP
-from discreet.notions.level import Notion
 from discreet.notions.lip import LIP
+from discreet.notions.notion import Notion
 from discreet.notions.srlip import SRLIP
-from discreet.solvers import columns, vertices
-from discreet.solvers.problem import Split, Splitting
-from discreet.utilities import MutualInformation
+from discreet.solvers.columns.generation import generate_columns
+from discreet.solvers.enumeration import enumerate_rows
+from discreet.solvers.problem import Problem, Solution
+from discreet.utilities.utility import MutualInformation
 
 AGREE = 1e-7
 GAP = 5e-8
 
 
-def check(problem: Splitting, split: Split) -> None:
+def check(problem: Problem, split: Solution) -> None:
     """A permitted split whose value is what it says."""
     assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
     assert split.weights.min() >= 0
@@ -37,8 +38,8 @@ def check(problem: Splitting, split: Split) -> None:
 
 @pytest.mark.parametrize("known", catalogue(), ids=lambda known: known.name)
 def test_catalogue(known: Known) -> None:
-    reference = vertices.solve(known.problem)
-    split = columns.solve(known.problem, gap=GAP)
+    reference = solved(enumerate_rows, known.problem)
+    split = solved(generate_columns, known.problem, gap=GAP)
     for each in (reference, split):
         check(known.problem, each)
     assert split.status == "optimal"
@@ -62,9 +63,9 @@ def test_random_joints(
     seed: int, c: int, a: int, empty: float, epsilon: float, notion: type[LIP] | type[LDP], curator: bool
 ) -> None:
     joint = random_joint(seed, c, a, empty=empty)
-    problem = Splitting.from_joint(joint.curator() if curator and c * a <= 12 else joint, notion(epsilon))
-    reference = vertices.solve(problem)
-    split = columns.solve(problem, gap=GAP)
+    problem = Problem.of(joint.curator() if curator and c * a <= 12 else joint, notion(epsilon))
+    reference = solved(enumerate_rows, problem)
+    split = solved(generate_columns, problem, gap=GAP)
     check(problem, split)
     assert split.value == pytest.approx(reference.value, abs=AGREE)
     assert split.upper_bound >= reference.value - 1e-9
@@ -73,9 +74,9 @@ def test_random_joints(
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), epsilon=st.sampled_from([0.2, 1.0]), empty=st.sampled_from([0.0, 0.3]))
 def test_random_side_channels(seed: int, epsilon: float, empty: float) -> None:
-    problem = Splitting.from_joint(random_joint(seed, 2, 2, 2, 2, empty=empty), SRLIP(epsilon))
-    reference = vertices.solve(problem)
-    split = columns.solve(problem, gap=GAP)
+    problem = Problem.of(random_joint(seed, 2, 2, 2, 2, empty=empty), SRLIP(epsilon))
+    reference = solved(enumerate_rows, problem)
+    split = solved(generate_columns, problem, gap=GAP)
     check(problem, split)
     assert split.value == pytest.approx(reference.value, abs=AGREE)
 
@@ -86,7 +87,7 @@ def test_monotone_in_epsilon_and_ldp_between_two_lips(seed: int) -> None:
     joint = random_joint(seed, 3, 8)
 
     def best(notion: Notion) -> float:
-        return columns.solve(Splitting.from_joint(joint, notion), gap=1e-7).value
+        return solved(generate_columns, Problem.of(joint, notion), gap=1e-7).value
 
     lip = [best(LIP(epsilon)) for epsilon in (0.1, 0.2, 0.4, 0.8, 1.6)]
     assert all(after >= before - 1e-6 for before, after in pairwise(lip))
@@ -96,10 +97,10 @@ def test_monotone_in_epsilon_and_ldp_between_two_lips(seed: int) -> None:
 
 def test_matrix_of_a_split_is_a_channel_of_the_same_value_and_level() -> None:
     joint = Joint(np.array([[0.1, 0.0, 0.3, 0.1], [0.2, 0.0, 0.1, 0.2]]))
-    problem = Splitting.from_joint(joint, LIP(0.3))
+    problem = Problem.of(joint, LIP(0.3))
     assert problem.letters.tolist() == [0, 2, 3]
-    split = columns.solve(problem)
-    channel = Channel(split.channel_matrix(problem))
+    split = solved(generate_columns, problem)
+    channel = Channel(split.matrix)
     assert channel.matrix.shape[1] == 4
     assert np.allclose(channel.matrix[:, 1], channel.matrix @ joint.prior)
     assert MutualInformation.of(joint, channel) == pytest.approx(split.value, abs=1e-9)

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from catalogue import random_joint
+from catalogue import random_joint, solved
 
 from discreet import datasets
 from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.joint import Joint
-from discreet.mechanisms.grr import calibrated_grr
+from discreet.linear_program import Program, ProgramSolution
+from discreet.mechanisms.randomised_response import calibrated_grr
 from discreet.notions.lip import LIP
 from discreet.notions.srlip import SRLIP
-from discreet.solvers import columns, vertices
-from discreet.solvers.lp import Program, Solution
-from discreet.solvers.problem import Splitting
-from discreet.solvers.search import Search
-from discreet.utilities import MutualInformation
+from discreet.solvers.columns.generation import generate_columns
+from discreet.solvers.columns.pricing import BoxSearch
+from discreet.solvers.enumeration import enumerate_rows
+from discreet.solvers.problem import Problem
+from discreet.utilities.utility import MutualInformation
 
-HARD = Splitting.from_joint(random_joint(0, 2, 3, 3, 4), SRLIP(0.5))
+HARD = Problem.of(random_joint(0, 2, 3, 3, 4), SRLIP(0.5))
 
 
 def test_a_time_limit_returns_the_best_so_far_with_a_true_bound() -> None:
-    split = columns.solve(HARD, gap=1e-9, time_limit=0.2)
+    split = solved(generate_columns, HARD, gap=1e-9, time_limit=0.2)
     assert split.status == "time limit"
     assert split.upper_bound > split.value >= 0
     assert not split.is_optimal(1e-9)
@@ -33,8 +34,8 @@ def test_a_time_limit_returns_the_best_so_far_with_a_true_bound() -> None:
 def test_without_any_time_there_is_one_output_a_letter(curator: bool) -> None:
     joint, notion = random_joint(1, 4, 6), LIP(0.4)
     joint = joint.curator() if curator else joint
-    problem = Splitting.from_joint(joint, notion)
-    split = columns.solve(problem, time_limit=0.0)
+    problem = Problem.of(joint, notion)
+    split = solved(generate_columns, problem, time_limit=0.0)
     assert split.status == "time limit"
     assert len(split.rows) == 6
     simple = random_joint(1, 4, 6)
@@ -47,23 +48,23 @@ def test_ctrl_c_returns_the_best_so_far() -> None:
     def interrupt(value: float, bound: float, seconds: float) -> None:
         raise KeyboardInterrupt
 
-    split = columns.solve(Splitting.from_joint(random_joint(0, 5, 8), LIP(0.5)), gap=1e-9, progress=interrupt)
+    split = solved(generate_columns, Problem.of(random_joint(0, 5, 8), LIP(0.5)), gap=1e-9, progress=interrupt)
     assert split.status == "interrupted"
     assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
 
 
 def test_a_linear_program_that_fails_stalls_the_search_with_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    solved, calls = Program.solved, []
+    honest, calls = Program.solved, []
 
-    def failing(self: Program) -> Solution:
+    def failing(self: Program) -> ProgramSolution:
         calls.append(self)
         if len(calls) > 12:
             raise UnfinishedError("planted")
-        return solved(self)
+        return honest(self)
 
-    best = columns.solve(HARD, gap=1e-3)
+    best = solved(generate_columns, HARD, gap=1e-3)
     monkeypatch.setattr(Program, "solved", failing)
-    split = columns.solve(HARD, gap=1e-3)
+    split = solved(generate_columns, HARD, gap=1e-3)
     assert split.status == "stalled"
     assert np.abs(split.weights @ split.rows - 1).max() < 1e-9
     assert split.value <= best.upper_bound
@@ -72,7 +73,7 @@ def test_a_linear_program_that_fails_stalls_the_search_with_what_it_has(monkeypa
 
 def test_progress_reports_a_rising_value_below_a_falling_bound() -> None:
     seen: list[tuple[float, float, float]] = []
-    split = columns.solve(HARD, gap=5e-2, progress=lambda *now: seen.append(now))
+    split = solved(generate_columns, HARD, gap=5e-2, progress=lambda *now: seen.append(now))
     values, bounds, seconds = (np.array(part) for part in zip(*seen, strict=True))
     assert (np.diff(values) >= -1e-12).all()
     assert (np.diff(bounds) <= 0).all()
@@ -83,26 +84,28 @@ def test_progress_reports_a_rising_value_below_a_falling_bound() -> None:
 
 def test_a_gap_must_be_positive() -> None:
     with pytest.raises(ParameterError, match="gap"):
-        columns.solve(HARD, gap=0.0)
+        solved(generate_columns, HARD, gap=0.0)
 
 
 def test_the_bound_holds_at_every_stage() -> None:
-    problem = Splitting.from_joint(random_joint(8, 4, 8), LIP(0.3))
-    optimum = vertices.solve(problem).value
+    problem = Problem.of(random_joint(8, 4, 8), LIP(0.3))
+    optimum = solved(enumerate_rows, problem).value
     bounds: list[float] = []
-    columns.solve(problem, gap=1e-7, progress=lambda value, bound, seconds: bounds.append(bound))
+    solved(generate_columns, problem, gap=1e-7, progress=lambda value, bound, seconds: bounds.append(bound))
     assert len(bounds) > 0
     assert min(bounds) >= optimum - 1e-9
 
 
 def test_a_planted_bound_that_is_too_low_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison with the reference does notice a relaxation that cheats."""
-    problem = Splitting.from_joint(random_joint(8, 4, 8), LIP(0.3))
-    optimum = vertices.solve(problem).value
-    honest = Search.run
-    monkeypatch.setattr(Search, "run", lambda self, *given: honest(self, *given) - 0.05)
+    problem = Problem.of(random_joint(8, 4, 8), LIP(0.3))
+    optimum = solved(enumerate_rows, problem).value
+    honest = BoxSearch.run
+    monkeypatch.setattr(BoxSearch, "run", lambda self, *given: honest(self, *given) - 0.05)
     bounds: list[float] = []
-    columns.solve(problem, gap=1e-7, time_limit=5, progress=lambda value, bound, seconds: bounds.append(bound))
+    solved(
+        generate_columns, problem, gap=1e-7, time_limit=5, progress=lambda value, bound, seconds: bounds.append(bound)
+    )
     assert min(bounds) < optimum - 1e-9
 
 
@@ -116,7 +119,7 @@ def test_a_planted_bound_that_is_too_low_is_caught(monkeypatch: pytest.MonkeyPat
 )
 def test_adult(secret: str, release: str, epsilon: float, share: float) -> None:
     joint = Joint.from_table(datasets.adult(), secret=secret, release=[release])
-    split = columns.solve(Splitting.from_joint(joint, LIP(epsilon)))
+    split = solved(generate_columns, Problem.of(joint, LIP(epsilon)))
     assert split.is_optimal(1e-6)
     assert split.value / joint.entropy == pytest.approx(share, abs=1e-6)
 
@@ -124,6 +127,6 @@ def test_adult(secret: str, release: str, epsilon: float, share: float) -> None:
 @pytest.mark.parametrize(("epsilon", "share"), [(0.1, 0.461), (0.5, 0.544)])
 def test_adult_curator(epsilon: float, share: float) -> None:
     joint = Joint.from_table(datasets.adult(), secret="marital-status", release=["relationship"]).curator()
-    split = columns.solve(Splitting.from_joint(joint, LIP(epsilon)))
+    split = solved(generate_columns, Problem.of(joint, LIP(epsilon)))
     assert split.is_optimal(1e-6)
     assert split.value / joint.entropy >= share - 5e-4

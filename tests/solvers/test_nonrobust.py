@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from catalogue import solved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -17,16 +18,25 @@ from discreet.exceptions import ParameterError
 from discreet.information import entropy, utility
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP
+from discreet.notions.notion import Cone
 from discreet.notions.rldp import RLDP
-from discreet.solvers import binary, nonrobust
-from discreet.solvers.alone import solve_alone
-from discreet.solvers.box import Box
-from discreet.solvers.problem import Splitting
-from discreet.solvers.staircase import Staircases
+from discreet.solvers.known_joint import refinement
+from discreet.solvers.known_joint.secret_report import LipRows, Staircases, report_secret
+from discreet.solvers.problem import Problem
+from discreet.solvers.two_secrets.pair_generation import generate_pairs
 from discreet.testing import epsilons, joints
 from discreet.uncertainty.sets import ChiSquare, Exactly
 
 priors = st.lists(st.integers(1, 400), min_size=2, max_size=6).map(lambda counts: np.array(counts) / sum(counts))
+
+
+def known(joint, notion):
+    return solved(refinement.refine, Problem.of(joint, notion))
+
+
+def reported(family, **limits):
+    problem = Problem.of_rows(family.prior, Cone(np.zeros((0, len(family.prior)))))
+    return solved(report_secret, problem, family=family, **limits)
 
 
 def listed_staircases(prior, epsilon):
@@ -48,16 +58,20 @@ def listed_box(prior, epsilon):
 
 
 def best_of(rows, prior):
-    answer = linprog(-(xlogy(rows, rows) @ prior), A_eq=rows.T, b_eq=np.ones(len(prior)), method="highs")
+    sharp = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    worth = xlogy(rows, rows) @ prior
+    answer = linprog(-worth, A_eq=rows.T, b_eq=np.ones(len(prior)), method="highs", options=sharp)
     assert answer.status == 0
     return -answer.fun
 
 
-@pytest.mark.parametrize(("family", "listed", "notion"), [(Staircases, listed_staircases, LDP), (Box, listed_box, LIP)])
+@pytest.mark.parametrize(
+    ("family", "listed", "notion"), [(Staircases, listed_staircases, LDP), (LipRows, listed_box, LIP)]
+)
 @given(prior=priors, epsilon=epsilons)
 @settings(max_examples=60, deadline=None)
 def test_the_best_report_on_one_attribute(family, listed, notion, prior, epsilon):
-    split = solve_alone(family(prior, epsilon), gap=1e-8)
+    split = reported(family(prior, epsilon), gap=1e-8)
     true = best_of(listed(prior, epsilon), prior)
     assert split.status == "optimal"
     assert split.value == pytest.approx(true, abs=2e-8)
@@ -77,20 +91,20 @@ def test_a_relaxation_that_bounds_too_little_ends_below_the_optimum(monkeypatch)
         return replace(relaxed, bound=relaxed.best, split=None)
 
     monkeypatch.setattr(Staircases, "relax", careless)
-    split = solve_alone(Staircases(prior, 2.0), gap=1e-8)
+    split = reported(Staircases(prior, 2.0), gap=1e-8)
     assert split.value < best_of(listed_staircases(prior, 2.0), prior) - 1e-3
 
 
 def test_forty_two_secrets():
     counts = np.array(adult().column("native-country").value_counts().field("counts").to_pylist())
-    split = solve_alone(Staircases(counts / counts.sum(), 0.5))
+    split = reported(Staircases(counts / counts.sum(), 0.5))
     assert (len(counts), split.status) == (42, "optimal")
     assert split.value == pytest.approx(0.0113806, abs=2e-6)
 
 
 def test_out_of_time_keeps_a_permitted_split_and_a_true_bound():
     prior = np.array([30, 21, 17, 13, 11, 8]) / 100
-    split = solve_alone(Staircases(prior, 1.0), gap=1e-9, time_limit=0.0)
+    split = reported(Staircases(prior, 1.0), gap=1e-9, time_limit=0.0)
     assert split.status == "time limit"
     assert split.value <= best_of(listed_staircases(prior, 1.0), prior) + 1e-9 <= split.upper_bound + 2e-9
 
@@ -98,7 +112,7 @@ def test_out_of_time_keeps_a_permitted_split_and_a_true_bound():
 @given(joints(max_secrets=5, max_letters=5, include_secret=True), st.sampled_from([LDP, LIP]), epsilons)
 @settings(max_examples=100, deadline=None)
 def test_the_coupling_attains_the_closed_form(joint, notion, epsilon):
-    answer = nonrobust.solve(joint, notion(epsilon))
+    answer = known(joint, notion(epsilon))
     prior = joint.secret_prior[joint.seen]
     if len(prior) > 1:
         listed = {LDP: listed_staircases, LIP: listed_box}[notion]
@@ -115,20 +129,20 @@ def test_the_coupling_attains_the_closed_form(joint, notion, epsilon):
 @given(joints(max_secrets=2, max_letters=6, include_secret=True), st.sampled_from([LDP, LIP]), epsilons)
 @settings(max_examples=60, deadline=None)
 def test_two_secrets_agree_with_the_chain(joint, notion, epsilon):
-    chain = binary.solve(Splitting.from_joint(joint, notion(epsilon)))
-    assert nonrobust.solve(joint, notion(epsilon)).value == pytest.approx(chain.value, abs=2e-6)
+    chain = solved(generate_pairs, Problem.of(joint, notion(epsilon)))
+    assert known(joint, notion(epsilon)).value == pytest.approx(chain.value, abs=2e-6)
 
 
 def test_letters_that_never_occur_are_drawn_from_q():
     joint = Joint.from_counts([[7, 0, 10], [0, 0, 0], [26, 57, 0]], include_secret=True)
-    channel = nonrobust.solve(joint, LDP(0.7)).channel
+    channel = known(joint, LDP(0.7)).channel
     q = channel.matrix @ joint.prior
     assert np.allclose(channel.matrix[:, joint.prior == 0], q[:, None])
 
 
 def test_without_counts():
     joint = Joint([[0.07, 0.1], [0.26, 0.57]], include_secret=True)
-    answer = nonrobust.solve(joint, LDP(np.log(2)))
+    answer = known(joint, LDP(np.log(2)))
     assert utility(joint, answer.channel) == pytest.approx(0.66340, abs=5e-6)
     assert LDP(1).level(answer.channel, joint).epsilon <= np.log(2) + 1e-12
 
@@ -136,12 +150,12 @@ def test_without_counts():
 @pytest.mark.parametrize("notion", [LDP(np.log(2)), RLDP(np.log(2), Exactly())])
 def test_example_3_of_robust_2_with_the_distribution_known(notion):
     joint = Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
-    assert nonrobust.solve(joint, notion).value == pytest.approx(0.66340, abs=5e-6)
+    assert known(joint, notion).value == pytest.approx(0.66340, abs=5e-6)
 
 
 def test_adult_occupation_and_education():
     joint = Joint.from_table(adult(), secret="occupation", release="education", include_secret=True)
-    answer = nonrobust.solve(joint, LDP(1.5))
+    answer = known(joint, LDP(1.5))
     assert answer.value / joint.entropy == pytest.approx(0.490, abs=5e-4)
     assert answer.upper_bound - answer.value <= 1e-6
     assert len(answer.channel.outputs) <= 240
@@ -151,9 +165,9 @@ def test_adult_occupation_and_education():
 def test_a_coupling_with_misplaced_cuts_is_seen_by_the_level(monkeypatch):
     """Without stretching, the place of a cut tells s: the level must show it."""
     joint = Joint.from_counts([[7, 10, 5], [26, 57, 90]], include_secret=True)
-    honest = nonrobust._Line.letter_at
-    monkeypatch.setattr(nonrobust._Line, "letter_at", lambda line, t, place: honest(line, t, place * place))
-    channel = nonrobust.solve(joint, LDP(0.5)).channel
+    honest = refinement._Line.letter_at
+    monkeypatch.setattr(refinement._Line, "letter_at", lambda line, t, place: honest(line, t, place * place))
+    channel = known(joint, LDP(0.5)).channel
     assert LDP(0.5).level(channel, joint).epsilon > 0.5 + 1e-3
 
 
@@ -161,19 +175,19 @@ def test_a_coupling_with_misplaced_cuts_is_seen_by_the_level(monkeypatch):
 def test_notions_that_ask_for_more_are_refused(notion):
     joint = Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
     with pytest.raises(ParameterError, match="asks for more"):
-        nonrobust.solve(joint, notion)
+        known(joint, notion)
 
 
 def test_other_forms_are_refused():
     with pytest.raises(ParameterError, match="not \\(s, u\\)"):
-        nonrobust.solve(Joint.from_counts([[7, 10], [26, 57]]), LDP(1.0))
+        known(Joint.from_counts([[7, 10], [26, 57]]), LDP(1.0))
 
 
 def test_ctrl_c_returns_what_is_there():
     def stop(*report: float) -> None:
         raise KeyboardInterrupt
 
-    split = solve_alone(Staircases(np.array([0.5, 0.3, 0.2]), 1.0), progress=stop)
+    split = reported(Staircases(np.array([0.5, 0.3, 0.2]), 1.0), progress=stop)
     assert split.status == "interrupted"
     assert split.upper_bound >= split.value >= 0
 
@@ -181,14 +195,14 @@ def test_ctrl_c_returns_what_is_there():
 def test_a_report_that_is_never_made_is_left_out(monkeypatch):
     """A row of weight zero once had no place on the line of any secret."""
     joint = Joint.from_counts([[3, 5], [4, 1]], include_secret=True)
-    best = nonrobust.solve(joint, LDP(1.0))
-    honest = nonrobust._best_report
+    best = known(joint, LDP(1.0))
+    honest = refinement.best_report
 
     def with_an_idle_row(*given):
         split = honest(*given)
         return replace(split, rows=np.vstack([split.rows, np.ones(2)]), weights=np.append(split.weights, 0.0))
 
-    monkeypatch.setattr(nonrobust, "_best_report", with_an_idle_row)
-    again = nonrobust.solve(joint, LDP(1.0))
+    monkeypatch.setattr(refinement, "best_report", with_an_idle_row)
+    again = known(joint, LDP(1.0))
     assert again.value == pytest.approx(best.value)
     assert len(again.channel.matrix) == len(best.channel.matrix)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from catalogue import solved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,18 +13,33 @@ from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.mechanisms import product as products
-from discreet.mechanisms.attribute import attribute_prior, paper_condition, safe_condition
-from discreet.mechanisms.product import Product
+from discreet.mechanisms import products
+from discreet.mechanisms.products import Product, attribute_prior, paper_condition, safe_condition
 from discreet.notions import LIP, SRLIP
-from discreet.solvers import binary, corners
-from discreet.solvers.problem import Splitting
-from discreet.solvers.product import _Attributes, audited_product, safe_product
+from discreet.solvers import enumeration
+from discreet.solvers.problem import Effort, Problem
+from discreet.solvers.side_channels.attribute_budgets import (
+    _Attributes,
+    audited_product,
+    safe_product,
+    search_budgets,
+)
+from discreet.solvers.two_secrets.pair_generation import generate_pairs
 from discreet.testing import joints
 
 COUNTEREXAMPLE = Joint.from_counts(
     [[[1202, 142063, 200964], [10626, 495, 1104]], [[15782, 236553, 35375], [344512, 9195, 2129]]]
 )
+
+
+def searched(joint, epsilon, condition=paper_condition, *, proven=False, **limits):
+    """The product behind a solution, with its budgets and its level, and how the search ended."""
+    level = (lambda product: product.safe_level(joint)) if proven else (lambda product: product.level(joint))
+    return search_budgets(joint, epsilon, condition, level, Effort.within(limits.pop("time_limit", None), **limits))
+
+
+def safe(joint, epsilon, **limits):
+    return searched(joint, epsilon, safe_condition, proven=True, **limits)
 
 
 @st.composite
@@ -85,7 +101,7 @@ def test_the_conditions_are_what_they_say(drawn, epsilon):
 
 def test_the_papers_composition_theorem_is_false():
     """theory 3.1: each factor meets the hypothesis of funnel-2, Theorem 4 with ε/2, and the product has level 1.228."""
-    product = _Attributes(COUNTEREXAMPLE, paper_condition, 1e-9, None).product(np.array([0.5, 0.5]))
+    product = _Attributes(COUNTEREXAMPLE, paper_condition, Effort(gap=1e-9)).product(np.array([0.5, 0.5]))
     for j, factor in enumerate(product.factors):
         cone = paper_condition(COUNTEREXAMPLE, j)(0.5)
         assert max(cone.excess(row) for row in factor.matrix) <= 1e-9
@@ -93,10 +109,12 @@ def test_the_papers_composition_theorem_is_false():
     assert product.level(COUNTEREXAMPLE) > 1.2
 
 
-@pytest.mark.parametrize("search", [audited_product, safe_product])
-def test_the_counterexample_calibrated(search):
-    found = search(COUNTEREXAMPLE, 1.0)
-    assert found.status == "searched"
+@pytest.mark.parametrize(("search", "method"), [(searched, audited_product), (safe, safe_product)])
+def test_the_counterexample_calibrated(search, method):
+    found, status = search(COUNTEREXAMPLE, 1.0)
+    assert status == "searched"
+    written = solved(method, Problem.of(COUNTEREXAMPLE, SRLIP(1.0)))
+    assert (written.status, written.value) == (status, pytest.approx(found.value, abs=1e-9))
     level = SRLIP(1.0).level(found.product.channel(COUNTEREXAMPLE), COUNTEREXAMPLE).epsilon
     assert level <= found.level + 1e-9 <= 1.0 + 1e-9
     assert found.value == pytest.approx(utility(COUNTEREXAMPLE, found.product.channel(COUNTEREXAMPLE)), abs=1e-9)
@@ -105,9 +123,8 @@ def test_the_counterexample_calibrated(search):
 @given(joints(max_secrets=3, max_letters=3, attributes=2), st.sampled_from([0.3, 1.0, 2.5]))
 @settings(max_examples=15, deadline=None)
 def test_products_keep_epsilon(joint, epsilon):
-    safe, audited = safe_product(joint, epsilon), audited_product(joint, epsilon, safe_condition)
-    papers = audited_product(joint, epsilon)
-    for found in (safe, audited, papers):
+    tried = (safe(joint, epsilon), searched(joint, epsilon, safe_condition), searched(joint, epsilon))
+    for found, _ in tried:
         channel = found.product.channel(joint)
         assert SRLIP(epsilon).level(channel, joint).epsilon <= epsilon + 1e-9
         assert found.value == pytest.approx(utility(joint, channel), abs=1e-9)
@@ -117,8 +134,8 @@ def test_calibration_beats_the_sum_of_the_budgets():
     """Σ ε_j = ε is far too careful for the papers' condition: the audit finds out."""
     cells = np.random.default_rng(0).random((2, 3, 3, 4))
     joint = Joint(cells / cells.sum())
-    plain = _Attributes(joint, paper_condition, 1e-6, None).product(np.full(3, 1 / 3))
-    found = audited_product(joint, 1.0)
+    plain = _Attributes(joint, paper_condition, Effort()).product(np.full(3, 1 / 3))
+    found, _ = searched(joint, 1.0)
     assert found.value > 2 * plain.mutual_information(joint)
     assert found.budgets.sum() > 2.0
     assert found.level <= 1.0
@@ -128,24 +145,24 @@ def test_ten_attributes_without_an_audit(monkeypatch):
     monkeypatch.setattr(Product, "level", None)
     cells = np.random.default_rng(1).random((2,) + (2,) * 10)
     joint = Joint(cells / cells.sum())
-    found = safe_product(joint, 1.0, time_limit=3.0)
+    found, _ = safe(joint, 1.0, time_limit=3.0)
     assert found.value > 0.05
     assert found.level <= 1.0
 
 
 def test_one_attribute_is_lip():
     joint = Joint.from_counts([[20, 35, 9], [30, 2, 60]])
-    best = binary.solve(Splitting.from_joint(joint, LIP(0.5))).value
-    assert audited_product(joint, 0.5).value == pytest.approx(best, abs=1e-6)
+    best = solved(generate_pairs, Problem.of(joint, LIP(0.5))).value
+    assert solved(audited_product, Problem.of(joint, SRLIP(0.5))).value == pytest.approx(best, abs=1e-6)
 
 
 def test_corners_agree_with_the_chain():
     joint = Joint.from_counts([[20, 35, 9, 14], [30, 2, 60, 14]])
-    problem = Splitting.from_joint(joint, LIP(0.4))
-    rows, weights = corners.best_rows(problem)
-    assert weights @ problem.values(rows) == pytest.approx(binary.solve(problem).value, abs=1e-8)
+    problem = Problem.of(joint, LIP(0.4))
+    rows, weights = enumeration.best_rows(problem)
+    assert weights @ problem.values(rows) == pytest.approx(solved(generate_pairs, problem).value, abs=1e-8)
     with pytest.raises(ParameterError, match="letters"):
-        corners.best_rows(Splitting.from_joint(Joint.from_counts([[1, 2], [3, 4]]), LIP(0.4)))
+        enumeration.best_rows(Problem.of(Joint.from_counts([[1, 2], [3, 4]]), LIP(0.4)))
 
 
 def test_priors():
@@ -153,17 +170,19 @@ def test_priors():
 
 
 def test_out_of_time_and_wrong_forms():
-    found = audited_product(COUNTEREXAMPLE, 1.0, time_limit=0.0)
-    assert (found.status, found.value, found.level) == ("time limit", 0.0, 0.0)
+    found, status = searched(COUNTEREXAMPLE, 1.0, time_limit=0.0)
+    assert (status, found.value, found.level) == ("time limit", 0.0, 0.0)
     assert found.product.level(COUNTEREXAMPLE) == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(ParameterError, match="reads the secret"):
-        safe_product(COUNTEREXAMPLE.curator(), 1.0)
+        safe(COUNTEREXAMPLE.curator(), 1.0)
+    with pytest.raises(ParameterError, match="SRLIP on X"):
+        solved(safe_product, Problem.of(COUNTEREXAMPLE.curator(), SRLIP(1.0)))
 
 
 def test_a_product_too_large_is_not_audited_in_part(monkeypatch):
     monkeypatch.setattr(products, "AUDITED_ENTRIES", 10)
     with pytest.raises(ParameterError, match="too large to audit"):
-        audited_product(COUNTEREXAMPLE, 1.0)
+        searched(COUNTEREXAMPLE, 1.0)
 
 
 # ---- planted faults -----------------------------------------------------------------------------------------------
@@ -181,9 +200,9 @@ def test_a_condition_that_forgets_the_side_channels_is_caught(monkeypatch):
     counts = np.zeros((2, 2, 2), dtype=int)
     counts[0, 0, 0] = counts[0, 1, 1] = counts[1, 0, 1] = counts[1, 1, 0] = 40
     joint = Joint.from_counts(counts + 1)
-    plain = _Attributes(joint, lip_alone, 1e-6, None).product(np.array([0.5, 0.5]))
+    plain = _Attributes(joint, lip_alone, Effort()).product(np.array([0.5, 0.5]))
     assert plain.level(joint) > 1.0
-    found = audited_product(joint, 1.0, lip_alone)
+    found, _ = searched(joint, 1.0, lip_alone)
     assert SRLIP(1.0).level(found.product.channel(joint), joint).epsilon <= 1.0 + 1e-9
 
 
@@ -201,6 +220,6 @@ def test_ctrl_c_returns_what_is_there():
     def stop(*report: float) -> None:
         raise KeyboardInterrupt
 
-    found = audited_product(COUNTEREXAMPLE, 1.0, progress=stop)
-    assert found.status == "interrupted"
+    found, status = searched(COUNTEREXAMPLE, 1.0, progress=stop)
+    assert status == "interrupted"
     assert found.product.level(COUNTEREXAMPLE) <= 1.0

@@ -12,21 +12,19 @@ from catalogue import catalogue, random_joint
 from discreet.exceptions import ParameterError
 from discreet.notions.lip import LIP
 from discreet.notions.srlip import SRLIP
-from discreet.solvers import boxes, pricing, search
-from discreet.solvers.master import Master
-from discreet.solvers.pricing import Pricer
-from discreet.solvers.problem import Splitting
-from discreet.solvers.scalar import scalar_of
-from discreet.solvers.search import Open
-from discreet.solvers.vertices import vertices
-from discreet.utilities import ChiSquareInformation, MutualInformation, Separable
+from discreet.solvers.columns import boxes, pricing
+from discreet.solvers.columns.generation import Master
+from discreet.solvers.columns.pricing import OpenBoxes, Pricer
+from discreet.solvers.enumeration import vertices
+from discreet.solvers.problem import Problem
+from discreet.utilities.utility import ChiSquareInformation, MutualInformation, Separable, scalar_of
 
-SMALL = Splitting.from_joint(random_joint(3, 2, 2, 2, 2), SRLIP(0.5))
-CURATOR = Splitting.from_joint(random_joint(6, 2, 4).curator(), LIP(0.5))
+SMALL = Problem.of(random_joint(3, 2, 2, 2, 2), SRLIP(0.5))
+CURATOR = Problem.of(random_joint(6, 2, 4).curator(), LIP(0.5))
 SLOW = Separable("cubes", h=lambda w: w**3 - 1, slope=lambda w: 3 * w**2)
 
 
-def _prices(problem: Splitting, seed: int, scale: float = 1.0) -> np.ndarray:
+def _prices(problem: Problem, seed: int, scale: float = 1.0) -> np.ndarray:
     """Optimal prices, at which many rows gain the same, and some noise."""
     master = Master(problem)
     master.add(vertices(problem.cone.rows, problem.prior))
@@ -39,7 +37,7 @@ def _never() -> bool:
     return False
 
 
-def _missed(problem: Splitting, pricer: Pricer, seeds: range, scale: float = 1.0, margin: float = 0.0) -> float:
+def _missed(problem: Problem, pricer: Pricer, seeds: range, scale: float = 1.0, margin: float = 0.0) -> float:
     """How far the bound on the best gain is below the truth, at worst, at prices one after the other."""
     rows = vertices(problem.cone.rows, problem.prior)
     worst = -np.inf
@@ -67,7 +65,7 @@ def test_the_bound_is_the_best_gain(known: object) -> None:
 
 @pytest.mark.parametrize("utility", [MutualInformation, ChiSquareInformation, SLOW], ids=lambda each: each.name)
 @pytest.mark.parametrize("problem", [SMALL, CURATOR], ids=["side channels", "curator"])
-def test_bounds_hold_whatever_the_utility(problem: Splitting, utility: Separable) -> None:
+def test_bounds_hold_whatever_the_utility(problem: Problem, utility: Separable) -> None:
     problem = replace(problem, utility=utility)
     assert _missed(problem, Pricer(problem), range(4)) <= 1e-12
 
@@ -84,7 +82,7 @@ def test_bounds_hold_when_prices_change(scale: float) -> None:
 
 
 def test_a_search_that_forgets_to_raise_its_bounds_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Open, "rise", lambda self, by: None)
+    monkeypatch.setattr(OpenBoxes, "rise", lambda self, by: None)
     assert _missed(SMALL, Pricer(SMALL), range(12), 0.01, margin=0.05) > 1e-6
 
 
@@ -92,12 +90,12 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch, **faults: Callable[..., object
     """The compiled functions as plain Python, some of them replaced."""
     for name in ("shrink", "_chords", "_program", "_bound", "_price_out", "_gain", "_widest"):
         monkeypatch.setattr(boxes, name, faults.get(name, getattr(boxes, name).py_func))
-    monkeypatch.setattr(search, "explore", boxes.explore.py_func)
+    monkeypatch.setattr(pricing, "explore", boxes.explore.py_func)
     monkeypatch.setattr(pricing, "scalar_of", lambda utility: utility.scalar)
-    monkeypatch.setattr(search, "WORTH_A_THREAD", np.inf)
+    monkeypatch.setattr(pricing, "WORTH_A_THREAD", np.inf)
 
 
-def _tangents(h: Callable, area: boxes.Area, lower: np.ndarray, upper: np.ndarray, *lines: np.ndarray) -> float:
+def _tangents(h: Callable, area: boxes.SearchSpace, lower: np.ndarray, upper: np.ndarray, *lines: np.ndarray) -> float:
     slopes, offsets = lines
     middle = (lower + upper) / 2 / area.mass
     slopes[:] = np.log(middle) + 1
@@ -109,7 +107,7 @@ def _no_limits(rows: np.ndarray, cost: np.ndarray, price: np.ndarray, low: np.nd
     return float(cost @ low[: len(cost)])
 
 
-def _greedy(area: boxes.Area, lower: np.ndarray, upper: np.ndarray, *others: object) -> None:
+def _greedy(area: boxes.SearchSpace, lower: np.ndarray, upper: np.ndarray, *others: object) -> None:
     upper[:] = (lower + upper) / 2
 
 

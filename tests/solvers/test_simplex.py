@@ -11,16 +11,14 @@ from catalogue import random_joint
 from scipy.optimize import linprog
 
 from discreet.exceptions import InfeasibleError
-from discreet.notions.cone import Cone
 from discreet.notions.lip import LIP
+from discreet.notions.notion import Cone
 from discreet.notions.srlip import SRLIP
-from discreet.solvers import body
-from discreet.solvers.body import Body
-from discreet.solvers.conditions import not_implied
-from discreet.solvers.dictionary import NOWHERE, THREADS, Dictionaries
-from discreet.solvers.implied import implied, shrink
-from discreet.solvers.problem import Splitting
-from discreet.solvers.simplex import INFEASIBLE, LOW, OPTIMAL
+from discreet.solvers.columns import polytope
+from discreet.solvers.columns.boxes import implications, shrink
+from discreet.solvers.columns.polytope import RowPolytope, not_implied
+from discreet.solvers.columns.simplex import INFEASIBLE, LOW, NOWHERE, OPTIMAL, THREADS, Dictionaries
+from discreet.solvers.problem import Problem
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -51,12 +49,13 @@ def test_programs_agree_with_scipy(seed: int) -> None:
 
 def test_a_bound_is_valid_for_any_multipliers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wrong multipliers make bounds loose, never wrong."""
-    problem = Splitting.from_joint(random_joint(1, 3, 6), LIP(0.5))
-    body = Body(problem)
+    problem = Problem.of(random_joint(1, 3, 6), LIP(0.5))
+    polytope = RowPolytope(problem)
     rng = np.random.default_rng(0)
     costs = rng.normal(size=(50, 6)) * problem.prior
-    box = np.zeros((50, 6)), np.tile(body.target_top, (50, 1))
-    true = body.maximise(costs, *box)
+    polytope.tighten()
+    box = np.zeros((50, 6)), np.tile(polytope.target_top, (50, 1))
+    true = polytope.maximise(costs, *box)
     attained = (costs * true.rows).sum(axis=1)
     assert np.allclose(true.bounds, attained, atol=1e-9)
     solve = Dictionaries.maximise
@@ -66,19 +65,19 @@ def test_a_bound_is_valid_for_any_multipliers(monkeypatch: pytest.MonkeyPatch) -
         return points, prices + rng.normal(size=prices.shape), *others
 
     monkeypatch.setattr(Dictionaries, "maximise", disturbed)
-    assert (body.maximise(costs, *box).bounds >= attained - 1e-12).all()
+    assert (polytope.maximise(costs, *box).bounds >= attained - 1e-12).all()
 
 
 def test_shrinking_keeps_every_row_of_the_box() -> None:
     rng = np.random.default_rng(2)
-    problem = Splitting.from_joint(random_joint(1, 3, 6), LIP(0.5))
-    body = Body(problem)
-    rows = body.best_rows(rng.normal(size=(200, 6)) * problem.prior)
+    problem = Problem.of(random_joint(1, 3, 6), LIP(0.5))
+    polytope = RowPolytope(problem)
+    rows = polytope.best_rows(rng.normal(size=(200, 6)) * problem.prior)
     inside = rng.dirichlet(np.ones(200), size=100) @ rows * problem.prior
     width = np.where(rng.random(inside.shape) < 0.3, 0.3, 0.005)
     lower, upper = np.maximum(0, inside - rng.random(inside.shape) * width), inside + rng.random(inside.shape) * width
     smaller_lower, smaller_upper = lower.copy(), upper.copy()
-    conditions = body.area(np.zeros(6)).implied
+    conditions = polytope.area(np.zeros(6)).implied
     assert all(shrink(conditions, *box) for box in zip(smaller_lower, smaller_upper, strict=True))
     assert (smaller_lower <= inside + 1e-9).all()
     assert (inside <= smaller_upper + 1e-9).all()
@@ -86,18 +85,18 @@ def test_shrinking_keeps_every_row_of_the_box() -> None:
 
 
 def test_conditions_left_out_are_implied_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Splitting.from_joint(random_joint(3, 2, 2, 3), SRLIP(0.5))
+    problem = Problem.of(random_joint(3, 2, 2, 3), SRLIP(0.5))
     costs = np.random.default_rng(0).normal(size=(300, 6)) * problem.prior
-    right, needed = Body(problem), not_implied
+    right, needed = RowPolytope(problem), not_implied
     assert len(right._matrix) - 1 < 0.75 * len(right.conditions)
     assert (right.best_rows(costs) * problem.prior @ right.conditions.T).max() < 1e-11
-    monkeypatch.setattr(body, "not_implied", lambda rows: needed(rows) & (np.arange(len(rows)) != 0))
+    monkeypatch.setattr(polytope, "not_implied", lambda rows: needed(rows) & (np.arange(len(rows)) != 0))
     assert needed(right.conditions)[0]
-    assert (Body(problem).best_rows(costs) * problem.prior @ right.conditions.T).max() > 1e-3
+    assert (RowPolytope(problem).best_rows(costs) * problem.prior @ right.conditions.T).max() > 1e-3
 
 
 def test_an_empty_box_is_recognised() -> None:
-    sum_is_one = implied(np.ones((1, 2)), np.ones(1), np.ones(1))
+    sum_is_one = implications(np.ones((1, 2)), np.ones(1), np.ones(1))
     assert not shrink(sum_is_one, np.zeros(2), np.full(2, 0.4))
     assert shrink(sum_is_one, np.zeros(2), np.full(2, 0.6))
 
@@ -105,7 +104,7 @@ def test_an_empty_box_is_recognised() -> None:
 def test_a_cone_that_permits_rows_without_mass_is_refused() -> None:
     cone = Cone(np.array([[1.0, -2.0, -1.0]]))
     with pytest.raises(InfeasibleError, match="never occur"):
-        Body(Splitting(np.array([0.5, 0.5, 0.0]), np.arange(3), cone))
+        RowPolytope(Problem.of_rows(np.array([0.5, 0.5, 0.0]), cone))
 
 
 def _programs(seed: int, batch: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:

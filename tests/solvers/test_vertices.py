@@ -11,9 +11,9 @@ from catalogue import random_joint
 from discreet.exceptions import UnfinishedError
 from discreet.notions.ldp import LDP
 from discreet.notions.lip import LIP
-from discreet.notions.ordinary import OrdinaryLDP
+from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.notions.srlip import SRLIP
-from discreet.solvers import vertices
+from discreet.solvers import enumeration
 
 
 def brute_force(rows: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -36,7 +36,7 @@ def brute_force(rows: np.ndarray, prior: np.ndarray) -> np.ndarray:
 def test_the_extreme_rows_are_those_of_brute_force(seed: int, notion: LIP | LDP | OrdinaryLDP) -> None:
     joint = random_joint(seed, 3, 4, empty=0.2)
     rows = notion.cone(joint).rows
-    found = vertices.vertices(rows, joint.prior)
+    found = enumeration.vertices(rows, joint.prior)
     expected = brute_force(rows, joint.prior)
     assert len(found) == len(expected)
     assert np.allclose(np.unique(np.round(found, 7) + 0.0, axis=0), expected, atol=1e-6)
@@ -45,19 +45,19 @@ def test_the_extreme_rows_are_those_of_brute_force(seed: int, notion: LIP | LDP 
 def test_side_channels_too() -> None:
     joint = random_joint(3, 2, 2, 2)
     rows = SRLIP(0.4).cone(joint).rows
-    assert len(vertices.vertices(rows, joint.prior)) == len(brute_force(rows, joint.prior))
+    assert len(enumeration.vertices(rows, joint.prior)) == len(brute_force(rows, joint.prior))
 
 
 @pytest.mark.parametrize("c", [2, 3, 4])
 @pytest.mark.parametrize("notion", [LIP(0.4), LDP(0.4)], ids=str)
 def test_extreme_rows_have_at_most_c_letters(c: int, notion: LIP | LDP) -> None:
     joint = random_joint(c, c, 8)
-    found = vertices.vertices(notion.cone(joint).rows, joint.prior)
+    found = enumeration.vertices(notion.cone(joint).rows, joint.prior)
     assert (found > 0).sum(axis=1).max() == c
 
 
 def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vertices, "MOST_RAYS", 20)
+    monkeypatch.setattr(enumeration, "MOST_RAYS", 20)
     joint = random_joint(0, 3, 8)
     with pytest.raises(UnfinishedError, match="columns"):
-        vertices.vertices(LIP(0.2).cone(joint).rows, joint.prior)
+        enumeration.vertices(LIP(0.2).cone(joint).rows, joint.prior)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from discreet.uncertainty.ball import Ball
+from discreet.uncertainty.renyi_ball import RenyiBall
 
 Floats = NDArray[np.float64]
 
 
-def random_ball(rng: np.random.Generator, order: float, kind: int) -> Ball:
+def random_ball(rng: np.random.Generator, order: float, kind: int) -> RenyiBall:
     """A small ball; every third has an empty cell, every fourth a secret that was never seen."""
     c, k = rng.integers(2, 5, size=2)
     cells = rng.dirichlet(np.full(c * k, 0.7)).reshape(c, k)
@@ -23,10 +23,10 @@ def random_ball(rng: np.random.Generator, order: float, kind: int) -> Ball:
         cells[rng.integers(c), rng.integers(k)] = 0
     if cells.sum() == 0:
         cells[-1] = 1
-    return Ball(cells / cells.sum(), order, float(10 ** rng.uniform(-4, 0.5)))
+    return RenyiBall(cells / cells.sum(), order, float(10 ** rng.uniform(-4, 0.5)))
 
 
-def members(ball: Ball, count: int, rng: np.random.Generator) -> Floats:
+def members(ball: RenyiBall, count: int, rng: np.random.Generator) -> Floats:
     """Members of F, most of them on its boundary: from P̂ towards random targets, as far as F goes."""
     shape = ball.estimate.shape
     concentration = rng.choice([0.05, 0.3, 1.0], size=count)
@@ -36,7 +36,7 @@ def members(ball: Ball, count: int, rng: np.random.Generator) -> Floats:
     return _inside(ball, targets)
 
 
-def climb(ball: Ball, goal: Callable[[Floats], float], start: Floats) -> float:
+def climb(ball: RenyiBall, goal: Callable[[Floats], float], start: Floats) -> float:
     """The best goal that a local optimiser reaches inside F."""
     shape = start.shape
     first = np.maximum(start, 1e-9).ravel()
@@ -61,7 +61,7 @@ def ratio(distribution: Floats, rows: Floats, s: int, t: int) -> Floats:
     return np.asarray(likelihood[..., s] / likelihood[..., t])
 
 
-def _inside(ball: Ball, targets: Floats) -> Floats:
+def _inside(ball: RenyiBall, targets: Floats) -> Floats:
     """Each target, or the last member of F on the way to it from P̂."""
     low, high = np.zeros(len(targets)), np.ones(len(targets))
     outside = ball.divergence(targets) > ball.radius

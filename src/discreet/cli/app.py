@@ -8,9 +8,11 @@
     4           no such mechanism, or not found in time
     5           a guarantee that could not be proven
     6           a release that was stopped; nothing was published
+    0, 3, 4     of `check`: fine, warnings, would be refused
     130         interrupted by ctrl-C; nothing unfinished was published, unless the message says otherwise
 
-Errors say what, where and what to do. They never show a traceback, which could carry data.
+Errors say what, where and what to do. They never show a traceback, which could carry data. The module of a command is
+imported when that command is asked for, so that help comes at once.
 """
 
 from __future__ import annotations
@@ -18,32 +20,70 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 import typer
 
-from discreet.cli import audit, demo, design, estimate, papers, report, sanitise
-from discreet.cli.show import stderr
 from discreet.exceptions import DiscreetError, InfeasibleError, ProofError, ReleaseError, UnfinishedError
 
-app = typer.Typer(
-    help="Release records that say as much as possible about what may be known, and provably little about a secret.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+PURPOSE: Final = (
+    "Release records that say as much as possible about what may be known, and provably little about a secret."
 )
-for command in (demo.demo, design.design, sanitise.sanitise, audit.audit, estimate.estimate, report.report):
-    app.command()(command)
-app.add_typer(papers.app, name="papers")
+COMMANDS: Final = {
+    "demo": "Design, release, audit and report on the Adult census data, in half a minute.",
+    "design": "Find the best mechanism for a table, prove it, and write it to a protocol file.",
+    "check": "Rehearse a release: read everything, draw nothing, and say what would be refused.",
+    "sanitise": "Release a table of any size through a protocol.",
+    "study": "One file that says what is done, and one command that does it.",
+    "audit": "The exact level under every notion, with the worst case in words.",
+    "estimate": "Estimate the distribution of the released attributes, with confidence intervals.",
+    "report": "Write one self-contained HTML page about a protocol.",
+    "warm-up": "Compile the searches once, so that the first design does not have to wait for it.",
+    "papers": "Every figure, table and example of the papers, at one command.",
+}
+"""Every command and its first line. The function, or a `typer.Typer` called `app`, is in the module of that name."""
+NOTHING: Final = "Nothing unfinished was published."
+REPORT: Final = "Nothing was published. Please report this line; it carries none of your data."
 
 
 class Interrupted(Exception):
     """Ctrl-C, out of reach of what the command line library would say about it."""
+
+
+def application(asked: str | None) -> typer.Typer:
+    """All commands, of which only the one asked for is more than its name and first line."""
+    app = typer.Typer(
+        help=PURPOSE,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name, says in COMMANDS.items():
+        if name == asked:
+            _add(app, name)
+        else:
+            app.command(name, help=says)(lambda: None)
+    return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    module = import_module(f"discreet.cli.{name.replace('-', '_')}")
+    commands = getattr(module, "app", None)
+    if commands is None:
+        app.command(name)(_interruptible(getattr(module, name.replace("-", "_"))))
+        return
+    for registered in commands.registered_commands:
+        if not hasattr(registered.callback, "__wrapped__"):
+            registered.callback = _interruptible(registered.callback)
+    app.add_typer(commands, name=name)
 
 
 def _interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,13 +97,6 @@ def _interruptible(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-NOTHING = "Nothing unfinished was published."
-for registered in (*app.registered_commands, *papers.app.registered_commands):
-    if registered.callback is not None:
-        registered.callback = _interruptible(registered.callback)
-
-
-@app.callback(invoke_without_command=True)
 def _root(show_version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
     if show_version:
         typer.echo(version("discreet"))
@@ -88,23 +121,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """The exit code of a command line."""
     try:
-        app(arguments, prog_name="discreet")
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            asked = next((one for one in arguments if not one.startswith("-")), None)
+            application(asked)(arguments, prog_name="discreet")
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0 if done.code is None else 1
     except DiscreetError as error:
         _show(error, "--json" in arguments)
         return code_of(error)
     except (Interrupted, KeyboardInterrupt) as stop:
-        stderr.print(f"[bold]Interrupted.[/] {str(stop) or NOTHING}")
+        _tell(f"[bold]Interrupted.[/] {str(stop) or NOTHING}")
         return 130
     except Exception as error:
         place = _place(error)
         _show(DiscreetError(f"an error inside discreet ({type(error).__name__})", where=place, remedy=REPORT), False)
         return 1
     return 0
-
-
-REPORT = "Nothing was published. Please report this line; it carries none of your data."
 
 
 def code_of(error: DiscreetError) -> int:
@@ -120,11 +153,21 @@ def _show(error: DiscreetError, as_json: bool) -> None:
         fault = {"kind": type(error).__name__, "what": error.what, "where": error.where, "remedy": error.remedy}
         typer.echo(json.dumps({"error": fault}, ensure_ascii=False))
         return
-    stderr.print(f"[bold red]Error:[/] {_plain(error.what)}.")
+    _tell(f"[bold red]Error:[/] {_plain(error.what)}.")
     if error.where:
-        stderr.print(f"  where: {_plain(error.where)}")
+        _tell(f"  where: {_plain(error.where)}")
     if error.remedy:
-        stderr.print(f"  remedy: {_plain(error.remedy)}")
+        _tell(f"  remedy: {_plain(error.remedy)}")
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    _tell(f"[yellow]Warning:[/] {_plain(str(message))}")
+
+
+def _tell(line: str) -> None:
+    from discreet.cli.show import stderr
+
+    stderr.print(line)
 
 
 def _plain(text: str) -> str:

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from discreet.cli.options import Bits, Encoding, Json
-from discreet.cli.show import as_json, facts, stdout, working
+from discreet.cli.options import BinsOf, Bits, Encoding, Json, Merge, grouping_of
+from discreet.cli.progress import working
+from discreet.cli.show import as_json, facts, stdout
 from discreet.exceptions import ParameterError
-from discreet.report.words import BITS, NATS
+from discreet.phrases import BITS, NATS
 
 
 def audit(
@@ -20,19 +21,29 @@ def audit(
     data: Annotated[str | None, typer.Option(help="Audit at the distribution of this table.")] = None,
     secret: Annotated[list[str] | None, typer.Option(help="With --data: the column to protect.")] = None,
     release: Annotated[list[str] | None, typer.Option(help="With --data: the column that is released.")] = None,
+    bins: BinsOf = None,
+    merge: Merge = None,
     encoding: Encoding = None,
     bits: Bits = False,
     json: Json = False,
 ) -> None:
     """The exact level under every notion, with the worst case in words."""
     from discreet.audit import audit as inspect
+    from discreet.audit import audit_strata
+    from discreet.cli.strata import show_stratum_audits
+    from discreet.protocol.strata import StratifiedProtocol, load_protocol
     from discreet.release import joint_of_file
 
+    if data is None and mechanism.suffix.lower() == ".json":
+        loaded = load_protocol(mechanism)
+        if isinstance(loaded, StratifiedProtocol):
+            show_stratum_audits(loaded, audit_strata(loaded), json)
+            return
     joint = None
     if data is not None:
         if not secret or not release:
             raise ParameterError("a table without its columns", where="--data", remedy="Give --secret and --release.")
-        joint = joint_of_file(data, secret=secret, release=release, encoding=encoding)
+        joint = joint_of_file(data, secret=secret, release=release, encoding=encoding, group=grouping_of(bins, merge))
     with working("Auditing"):
         found: Any = inspect(mechanism, joint)
     if json:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from secrets import token_hex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.audit.words import rounded_up
-from discreet.cli.options import Bits, Json
-from discreet.cli.show import as_json, facts, paragraph, stderr, working
+from discreet.cli.options import Bits, Force, Json
+from discreet.cli.progress import working
+from discreet.cli.show import as_json, facts, paragraph, show_study, stderr
+from discreet.cli.target_files import may_replace, write_file
+from discreet.phrases import BITS, NATS, rounded_up
+
+if TYPE_CHECKING:
+    from discreet.study import Study
 
 SECRET, RELEASED, EPSILON = "occupation", "education", 0.5
+SECONDS = 10.0
+"""For the design: long enough to prove it on a slow machine."""
 
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where the files go.")] = Path("demo-output"),
+    force: Force = False,
     bits: Bits = False,
     json: Json = False,
 ) -> None:
@@ -23,55 +32,52 @@ def demo(
     import pyarrow.csv
 
     from discreet.datasets import adult
+    from discreet.report import page
 
+    files = {
+        "the raw table": folder / "adult.csv",
+        "the protocol": folder / "protocol.json",
+        "the released table": folder / "released.csv",
+        "its manifest": folder / "released.csv.manifest.json",
+        "the report": folder / "report.html",
+    }
+    ledger = folder / "protocol.json.ledger"
+    may_replace(*files.values(), ledger, force=force)
     folder.mkdir(parents=True, exist_ok=True)
-    table, protocol = folder / "adult.csv", folder / "protocol.json"
-    for stale in folder.glob("protocol.json*"):
-        stale.unlink()
+    ledger.unlink(missing_ok=True)
+    table, protocol, released, _, report = files.values()
     with working("Unpacking Adult"):
         pyarrow.csv.write_csv(adult(), table)
-    released, page = folder / "released.csv", folder / "report.html"
-    _design(table, protocol, bits, json)
+    study = _design(table, protocol)
+    if not json:
+        paragraph(f"Adult, {study.joint.n:,} people. Secret: {SECRET}. Released: {RELEASED}.")
+        show_study(study, BITS if bits else NATS)
     _release(protocol, table, released)
-    _report(protocol, page, bits)
-    files: dict[str, Any] = {
-        "the raw table": table, "the protocol": protocol, "the released table": released,
-        "its manifest": folder / "released.csv.manifest.json", "the report": page,
-    }  # fmt: skip
+    with working("Writing the report") as ticker:
+        write_file(report, page(study.with_curves(watcher=ticker), bits=bits).encode())
+    told = {name: str(path) for name, path in files.items()}
     if json:
-        as_json({name: str(path) for name, path in files.items()})
+        as_json(told)
     else:
-        facts("Files", {name: str(path) for name, path in files.items()})
+        facts("Files", told)
 
 
-def _design(table: Path, protocol: Path, bits: bool, quiet: bool) -> None:
-    from discreet.cli.design import protocol_bytes, show_design
-    from discreet.design import design
+def _design(table: Path, protocol: Path) -> Study:
     from discreet.notions import LIP
+    from discreet.protocol.file import encode
     from discreet.release import joint_of_file
-    from discreet.release.publish import unpublished
-    from discreet.report.words import BITS, NATS
+    from discreet.study import Study
 
-    with working("Designing"):
+    with working("Designing") as ticker:
         joint = joint_of_file(str(table), secret=[SECRET], release=[RELEASED])
-        found = design(joint, LIP(EPSILON), time_limit=10.0)
-    with unpublished(protocol) as file:
-        file.write(protocol_bytes(found.protocol))
-        file.publish()
-    if not quiet:
-        paragraph(f"Adult, 32,561 people. Secret: {SECRET}. Released: {RELEASED}.")
-        show_design(found, found.protocol, BITS if bits else NATS)
+        study = Study.begin(joint, LIP(EPSILON), time_limit=SECONDS, watcher=ticker)
+    write_file(protocol, encode(study.protocol))
+    return study
 
 
 def _release(protocol: Path, table: Path, released: Path) -> None:
     from discreet.release import Job, sanitise_file
 
     with working("Releasing"):
-        outcome = sanitise_file(Job(protocol, str(table), str(released)))
+        outcome = sanitise_file(Job(protocol, str(table), str(released), data=f"demonstration {token_hex(4)}"))
     paragraph(f"Released {outcome.records:,} records at total epsilon {rounded_up(outcome.epsilon)}.", stderr)
-
-
-def _report(protocol: Path, page: Path, bits: bool) -> None:
-    from discreet.cli.report import report
-
-    report(protocol, page, bits, json=False)

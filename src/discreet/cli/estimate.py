@@ -10,10 +10,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from discreet.cli.options import Json, ProtocolPath
-from discreet.cli.show import as_json, paragraph, stdout, working
-from discreet.naming import label
-from discreet.report.words import percent
+from discreet.channel import label
+from discreet.cli.options import Encoding, Json, ProtocolPath
+from discreet.cli.progress import working
+from discreet.cli.show import as_json, paragraph, stdout
+from discreet.exceptions import ParameterError, visible
+from discreet.phrases import percent, shown
 
 if TYPE_CHECKING:
     from discreet.estimate import Estimate
@@ -30,6 +32,10 @@ class Placements(StrEnum):
     simplex = "simplex"
 
 
+GIVEN = "given"
+"""`--by given`: every stratum of a protocol with given columns."""
+
+
 def estimate(
     protocol: ProtocolPath,
     released: Annotated[Path, typer.Argument(help="The released table: CSV, Parquet or Arrow.")],
@@ -40,24 +46,34 @@ def estimate(
     method: Annotated[Methods, typer.Option(help="Unbiased, or most likely.")] = Methods.linear,
     on: Annotated[Placements, typer.Option(help="As it comes, clipped to [0, 1], or a distribution.")] = Placements.raw,
     assume_secret: Annotated[
-        bool, typer.Option(help="For a mechanism that read the secret: assume P(s|x) as in the protocol.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            help="For a mechanism that read the secret: assume P(s|x) as in the protocol. Without either, it is "
+            "assumed where the released table itself was counted."
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(help="The level of the confidence intervals.")] = 0.95,
     column: Annotated[str | None, typer.Option(help="The column of the outputs, if it was renamed.")] = None,
+    encoding: Encoding = None,
     json: Json = False,
 ) -> None:
     """Estimate the distribution of the released attributes, with confidence intervals."""
+    from discreet.cli.strata import stratum_label
     from discreet.estimate import estimate as estimated
-    from discreet.estimate import estimate_by
-    from discreet.protocol import Protocol
+    from discreet.estimate import estimate_by, estimate_strata
+    from discreet.protocol.strata import StratifiedProtocol, load_protocol
 
-    options: dict[str, Any] = {"method": method.value, "on": on.value, "column": column}
+    options: dict[str, Any] = {"method": method.value, "on": on.value, "column": column, "encoding": encoding}
     with working("Estimating"):
-        loaded = Protocol.load(protocol)
-        options["assume"] = "P(s|x)" if assume_secret else None
+        loaded = load_protocol(protocol)
+        if isinstance(loaded, StratifiedProtocol) and by is not None and by != GIVEN:
+            raise ParameterError("groups of a protocol with given columns", where="--by", remedy=f"Use --by {GIVEN}.")
+        options["assume"] = None if assume_secret is None else "P(s|x)" if assume_secret else "nothing"
         found = (
             {by: estimated(released, loaded, **options)}
             if by is None
+            else {stratum_label(key): one for key, one in estimate_strata(released, loaded, **options).items()}
+            if isinstance(loaded, StratifiedProtocol)
             else {str(name): one for name, one in estimate_by(released, loaded, by, **options).items()}
         )
         views = {name: one.table(attribute) if attribute else one for name, one in found.items()}
@@ -95,7 +111,7 @@ def summary(found: Estimate, level: float) -> dict[str, Any]:
 
 def _show(found: Estimate, level: float, group: str) -> None:
     title = f"{group}{' × '.join(found.names)}, {found.n:,} records"
-    table = Table(title=title, title_justify="left", title_style="bold", box=None)
+    table = Table(title=Text(visible(title)), title_justify="left", title_style="bold", box=None)
     table.add_column("letter", overflow="fold")
     for name in ("frequency", "± s.e.", f"{percent(level)} interval"):
         table.add_column(name, justify="right")
@@ -104,8 +120,8 @@ def _show(found: Estimate, level: float, group: str) -> None:
         found.letters, found.frequencies, found.standard_errors, limits, strict=True
     ):
         known = value == value
-        shown = (f"{value:.4f}", f"{error:.4f}") if known else ("not determined", "")
-        table.add_row(Text(label(letter)), *shown, f"{low:.4f} … {high:.4f}")
+        cells = (f"{value:z.4f}", f"{error:.4f}") if known else ("not determined", "")
+        table.add_row(Text(shown(letter)), *cells, f"{low:z.4f} … {high:z.4f}")
     stdout.print(table)
     stdout.print()
     if found.effective_sample_size:

@@ -46,20 +46,22 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Compute, draw, write the numbers, and say how they compare with the paper."""
-    from discreet.papers import Effort, Outcome, find, write
-    from discreet.papers.expected import compare
-    from discreet.papers.write import as_json as record
-    from discreet.papers.write import paragraph
+    from discreet.papers import Reproduction, Workload, find, write
+    from discreet.papers.output_files import as_json as record
+    from discreet.papers.output_files import paragraph
+    from discreet.papers.printed_numbers import compare
 
     records = []
-    made: dict[Callable[[Effort], Outcome], Outcome] = {}  # the journal repeats three figures of the conference paper
+    made: dict[
+        Callable[[Workload], Reproduction], Reproduction
+    ] = {}  # the journal repeats three figures of the conference paper
     for item in dict.fromkeys(item for name in names for item in find(name)):
         started = time.perf_counter()
         with Progress(*COLUMNS, console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task(item.name, total=1.0)
             advance = partial(_advance, progress, task)
             if item.make not in made:
-                made[item.make] = item.make(Effort(quick, jobs or os.cpu_count() or 1, advance))
+                made[item.make] = item.make(Workload(quick, jobs or os.cpu_count() or 1, advance))
             outcome = made[item.make]
         written, compared = write(item, outcome, out, quick=quick), compare(item.name, outcome)
         records.append(record(item, outcome, compared, quick) | {"seconds": time.perf_counter() - started})

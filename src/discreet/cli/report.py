@@ -7,28 +7,35 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Bits, Json, ProtocolPath
-from discreet.cli.show import as_json, paragraph, working
+from discreet.cli.options import Bits, Force, Json, ProtocolPath
+from discreet.cli.progress import working
+from discreet.cli.show import as_json, paragraph
+from discreet.cli.target_files import may_replace, write_file
 
 
 def report(
     protocol: ProtocolPath,
     out: Annotated[Path | None, typer.Option(help="Where to write the page; beside the protocol if not given.")] = None,
+    force: Force = False,
     bits: Bits = False,
     json: Json = False,
 ) -> None:
     """Write one self-contained HTML page about a protocol."""
-    from discreet.protocol import Protocol
-    from discreet.release.publish import unpublished
-    from discreet.report import page
+    from discreet.protocol.strata import StratifiedProtocol, load_protocol
+    from discreet.report import page, strata_page
+    from discreet.study import Study
 
     target = out or protocol.with_suffix(".html")
-    with working("Writing the report"):
-        content = page(Protocol.load(protocol), bits=bits)
-        with unpublished(target) as file:
-            file.write(content.encode())
-            file.publish()
+    may_replace(target, force=force)
+    with working("Writing the report") as ticker:
+        loaded = load_protocol(protocol)
+        if isinstance(loaded, StratifiedProtocol):
+            content = strata_page(loaded).encode()
+        else:
+            study = Study(loaded).with_curves(watcher=ticker).with_costs(watcher=ticker)
+            content = page(study, bits=bits).encode()
+        write_file(target, content)
     if json:
-        as_json({"report": str(target), "bytes": len(content.encode())})
+        as_json({"report": str(target), "bytes": len(content)})
     else:
         paragraph(f"Written to {target}")

@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from discreet.alphabet import Attribute, letters_of
+from discreet.arrays import Floats
 from discreet.channel import Channel
-from discreet.estimate.linear import determined, left_inverse
-from discreet.estimate.model import Assumption, averaged_over_secret, marginal_rows
-from discreet.estimate.sample import Floats
+from discreet.estimate.fitting import determined, left_inverse
+from discreet.estimate.release_model import Assumption, assumption_of, averaged_over_secret, marginal_rows
 from discreet.exceptions import InfeasibleError, ParameterError
-from discreet.joint import Joint
+from discreet.joint import Joint, letters_of
 from discreet.protocol import Protocol
 
 EVERY_LETTER = 1e-6
@@ -54,10 +53,11 @@ def forecast(
     if n < 1:
         raise ParameterError("not a number of records", where="n", remedy="Give a whole number from 1.")
     matrix, prior = channel.matrix, joint.prior
-    attributes = _read(joint)
-    if joint.sees_secret and assume:
+    attributes = joint.reads
+    source = channel.source if isinstance(channel, Protocol) else None if joint.counts is None else "data"
+    if assumption_of(joint, source, assume) == "P(s|x)":
         matrix, prior, attributes = averaged_over_secret(matrix, joint), joint.target_prior, joint.releases
-    asked = names or [attribute.name for attribute in _shown(joint)]
+    asked = names or [attribute.name for attribute in joint.released]
     rows = marginal_rows(attributes, asked)
     possible = matrix[matrix.any(axis=1)]
     spread = (1 - EVERY_LETTER) * prior + EVERY_LETTER / len(prior)
@@ -70,19 +70,9 @@ def forecast(
     return Forecast(tuple(asked), letters, rows @ prior, np.where(known, errors, np.inf), n)
 
 
-def _read(joint: Joint) -> tuple[Attribute, ...]:
-    """The attributes of the input letters."""
-    return joint.secrets + joint.releases if joint.reads_secret else joint.releases
-
-
-def _shown(joint: Joint) -> tuple[Attribute, ...]:
-    """The attributes that a release is about."""
-    return joint.secrets + joint.releases if joint.include_secret else joint.releases
-
-
 def _clean(joint: Joint, n: int, name: str) -> Forecast:
     """What n records give that are released as they are."""
-    frequencies = marginal_rows(_read(joint), [name]) @ joint.prior
+    frequencies = marginal_rows(joint.reads, [name]) @ joint.prior
     return Forecast((name,), (), frequencies, np.sqrt(frequencies * (1 - frequencies) / n), n)
 
 
@@ -118,7 +108,7 @@ def smallest_epsilon(
     """
     if not 0 < half_width < np.inf:
         raise ParameterError("not a half-width", where="half_width", remedy="Give a positive number such as 0.01.")
-    asked = names or [attribute.name for attribute in _shown(joint)]
+    asked = names or [attribute.name for attribute in joint.released]
     tried: dict[float, tuple[Protocol | Channel, float]] = {}
 
     def reaches(epsilon: float) -> bool:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from discreet.estimate.identify import bounding_scores
+from discreet.arrays import Floats
+from discreet.estimate.fitting import MostLikely, Sample, determined, left_inverse, most_likely
+from discreet.estimate.identification import bounding_scores
 from discreet.estimate.intervals import confidence_limits, is_uneven
-from discreet.estimate.likelihood import Fit, most_likely
-from discreet.estimate.linear import determined, left_inverse
-from discreet.estimate.sample import Floats, Sample
 from discreet.exceptions import ParameterError
 
 Method = Literal["linear", "likelihood"]
@@ -52,12 +51,12 @@ class Analysis:
         return (1 - UNSEEN_SHARE) * self.prior + UNSEEN_SHARE / len(self.prior)
 
     @cached_property
-    def fit(self) -> Fit:
+    def fit(self) -> MostLikely:
         """The most likely distribution of the letters, unregularised."""
         return most_likely(self.sample.scaled, self.sample.counts.astype(float), self.start)
 
     @cached_property
-    def regularised(self) -> Fit:
+    def regularised(self) -> MostLikely:
         if not self.pseudo_records:
             return self.fit
         matrix = np.concatenate([self.sample.scaled, np.eye(len(self.start))])

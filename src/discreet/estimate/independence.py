@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
+from discreet.arrays import Floats
+from discreet.estimate.fitting import on_simplex
 from discreet.estimate.functionals import Functionals
-from discreet.estimate.linear import on_simplex
 from discreet.estimate.result import Estimate
-from discreet.estimate.sample import Floats
 from discreet.exceptions import ParameterError
 
 DRAWS = 1_999
@@ -46,10 +46,10 @@ def independence(estimate: Estimate, first: str, second: str) -> Independence:
             remedy="Only attributes that were released together can be tested.",
         )  # fmt: skip
     sample = estimate.analysis.sample
-    test = _Test.of(cells, len(table.shown[0]))
+    test = _IndependenceTest.of(cells, len(table.shown[0]))
     statistic = float(test.statistics(sample.shares[None])[0])
     if not cells.switched.any():
-        return Independence(statistic, test.degrees, float(chi2.sf(statistic, test.degrees)), simulated=False)
+        return Independence(statistic, test.degrees, float(chdtrc(test.degrees, statistic)), simulated=False)
     rng = np.random.default_rng(SEED)
     draws = [
         rng.multinomial(size, test.outputs[sample.wave == wave] / test.outputs[sample.wave == wave].sum(), size=DRAWS)
@@ -61,7 +61,7 @@ def independence(estimate: Estimate, first: str, second: str) -> Independence:
 
 
 @dataclass(frozen=True, eq=False)
-class _Test:
+class _IndependenceTest:
     """X² for many releases at once, all weighted by the covariance at the independent fit."""
 
     scores: Floats
@@ -71,7 +71,7 @@ class _Test:
     outputs: Floats
 
     @classmethod
-    def of(cls, cells: Functionals, rows: int) -> _Test:
+    def of(cls, cells: Functionals, rows: int) -> _IndependenceTest:
         """`outputs` are the probabilities of the outputs, wave by wave, if the two were independent."""
         sample, scores = cells.analysis.sample, cells.blind_scores
         raw = (scores @ sample.shares).reshape(rows, -1)

@@ -1,4 +1,7 @@
-"""The result of an estimation: frequencies of letters, and quantities made of them, with honest errors."""
+"""The result of an estimation: frequencies of letters, and quantities made of them, with honest errors.
+
+Differences between groups or waves that were released independently.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.alphabet import Attribute, letters_of
+from discreet.arrays import Floats
+from discreet.channel import label
+from discreet.estimate.fitting import on_simplex
 from discreet.estimate.functionals import Analysis, Functionals
-from discreet.estimate.identify import determined_combinations
-from discreet.estimate.linear import on_simplex
-from discreet.estimate.model import marginal_rows
-from discreet.estimate.sample import Floats
+from discreet.estimate.identification import determined_combinations
+from discreet.estimate.release_model import marginal_rows
 from discreet.exceptions import AlphabetError, ParameterError
-from discreet.naming import label
+from discreet.joint import Attribute, letters_of
 
 Placement = Literal["raw", "clip", "simplex"]
 
@@ -212,3 +215,68 @@ def _words(row: Floats, labels: Sequence[str]) -> str:
 
 def _listed(labels: NDArray[np.object_]) -> str:
     return f"{len(labels)} letters" if len(labels) > 8 else ", ".join(str(name) for name in labels)
+
+
+# ---- differences between groups or waves that were released independently --------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """first − second, letter by letter, or of two quantities."""
+
+    first: Estimate | Quantity
+    second: Estimate | Quantity
+
+    def __post_init__(self) -> None:
+        if self.letters != _letters(self.second):
+            raise AlphabetError("the two estimates have different letters", remedy="Compare the same attributes.")
+
+    @property
+    def letters(self) -> tuple[Hashable, ...]:
+        return _letters(self.first)
+
+    @property
+    def values(self) -> Floats:
+        return _values(self.first) - _values(self.second)
+
+    @property
+    def standard_errors(self) -> Floats:
+        return np.hypot(_functional(self.first).standard_errors, _functional(self.second).standard_errors)
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Limits made of the limits of the two, each at its distance from its estimate (MOVER, Zou and Donner 2008).
+
+        Where a frequency is not determined, the difference ranges from one bound to the other.
+        """
+        (low, high), (other_low, other_high) = _limits(self.first, level), _limits(self.second, level)
+        first, second = _values(self.first), _values(self.second)
+        down = np.hypot(first - low, other_high - second)
+        up = np.hypot(high - first, second - other_low)
+        return np.column_stack(
+            [
+                np.where(np.isnan(down), low - other_high, first - second - down),
+                np.where(np.isnan(up), high - other_low, first - second + up),
+            ]
+        )
+
+
+def difference(first: Estimate | Quantity, second: Estimate | Quantity) -> Difference:
+    """The difference of two estimates from independent releases: other records, not other columns of the same ones."""
+    return Difference(first, second)
+
+
+def _functional(one: Estimate | Quantity) -> Functionals:
+    return one.functionals if isinstance(one, Estimate) else one.functional
+
+
+def _letters(one: Estimate | Quantity) -> tuple[Hashable, ...]:
+    return one.letters if isinstance(one, Estimate) else ()
+
+
+def _values(one: Estimate | Quantity) -> Floats:
+    return one.frequencies if isinstance(one, Estimate) else np.array([one.value])
+
+
+def _limits(one: Estimate | Quantity, level: float) -> tuple[Floats, Floats]:
+    limits = one.interval(level) if isinstance(one, Estimate) else np.array([one.interval(level)])
+    return limits[:, 0], limits[:, 1]

@@ -8,18 +8,43 @@ import numpy as np
 
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.notions.cone import Cone, ordered_pairs
-from discreet.notions.level import Level, Witness, check_fits, checked_epsilon, log_ratio
+from discreet.notions.notion import (
+    Cone,
+    Level,
+    Notion,
+    Witness,
+    Words,
+    check_fits,
+    log_ratio,
+    ordered_pairs,
+    registered,
+)
+from discreet.phrases import names, times
 
 
+def _promise(_: LDP, joint: Joint, epsilon: float) -> str:
+    return (
+        f"Whoever sees a released record: the odds between any two values of {names(joint.secrets)} change at most "
+        f"{times(epsilon)}-fold."
+    )
+
+
+@registered
 @dataclass(frozen=True)
-class LDP:
+class LDP(Notion):
     """P(y | s) ≤ e^ε P(y | s') for every output and every two secrets. Secrets of probability zero do not count."""
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+    words = Words(
+        name="LDP",
+        command="ldp",
+        title="local differential privacy with respect to the secret",
+        row="local differential privacy of the secret",
+        symbol="ε-LDP",
+        over="and secrets s ≠ s′",
+        formula="P(y|s) ≤ e^ε P(y|s′)",
+        promise=_promise,
+    )
 
     def cone(self, joint: Joint) -> Cone:
         """p_{Z|s}·v ≤ e^ε p_{Z|s'}·v"""

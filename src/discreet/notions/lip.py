@@ -1,4 +1,4 @@
-"""ε-LIP (funnel-2, Definition 2): no output moves the odds of any secret by more than a factor e^ε."""
+"""ε-LIP (funnel-2, Definition 2): no output changes the chance of any secret by more than a factor e^ε."""
 
 from __future__ import annotations
 
@@ -6,24 +6,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.notions.cone import Cone, Floats
-from discreet.notions.level import Level, Witness, check_fits, checked_epsilon, log_ratio
+from discreet.notions.notion import Cone, Level, Notion, Witness, Words, check_fits, log_ratio, registered
+from discreet.phrases import names, times
 
 
+def _promise(_: LIP, joint: Joint, epsilon: float) -> str:
+    return (
+        f"Whoever sees a released record finds no value of {names(joint.secrets)} more than {times(epsilon)} times as "
+        "likely, or as unlikely, as in the whole population."
+    )
+
+
+@registered
 @dataclass(frozen=True)
-class LIP:
+class LIP(Notion):
     """e^−ε ≤ P(y | s) / P(y) ≤ e^ε, which by Bayes is the change from prior to posterior of S (eq. 4)."""
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+    words = Words(
+        name="LIP",
+        command="lip",
+        title="local information privacy",
+        row="local information privacy",
+        symbol="ε-LIP",
+        over="and secret s",
+        formula="e^{−ε} ≤ P(y|s)/P(y) ≤ e^ε",
+        promise=_promise,
+    )
 
     def cone(self, joint: Joint) -> Cone:
         """e^−ε p_Z·v ≤ p_{Z|s}·v ≤ e^ε p_Z·v"""
-        return Cone(two_sided(joint.letter_given_secret, joint.prior, self.epsilon))
+        return Cone(information_rows(joint.letter_given_secret, joint.prior, self.epsilon))
 
     def level(self, channel: Channel, joint: Joint) -> Level:
         """funnel-2, eq. 27"""
@@ -34,6 +50,6 @@ class LIP:
         return Level(float(moves[y, s]), Witness(channel.outputs[y], joint.secret_letters[joint.seen[s]]))
 
 
-def two_sided(conditionals: Floats, average: Floats, epsilon: float) -> Floats:
+def information_rows(conditionals: Floats, average: Floats, epsilon: float) -> Floats:
     """The rows of e^−ε average·v ≤ conditional·v ≤ e^ε average·v, for every conditional."""
     return np.vstack([conditionals - np.exp(epsilon) * average, np.exp(-epsilon) * average - conditionals])

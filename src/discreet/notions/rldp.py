@@ -1,4 +1,9 @@
-"""(ε, F)-RLDP (robust-2, Definition 1): ε-LDP with respect to S for every distribution P of an uncertainty set F."""
+"""(ε, F)-RLDP (robust-2, Definition 1): ε-LDP with respect to S for every distribution P of an uncertainty set F.
+
+Over a Rényi ball the two secrets that an output compares share one budget, so the worst case of a pair is a search for
+its best split (theory 1.7); a single point, the whole simplex and every set without a budget have nothing to share, and
+the worst case of each secret is its own.
+"""
 
 from __future__ import annotations
 
@@ -6,34 +11,68 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Indices
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.notions.cone import Cone, ordered_pairs
-from discreet.notions.level import Level, Witness, check_fits, checked_epsilon
-from discreet.uncertainty.ball import Ball
-from discreet.uncertainty.pair import Pairs, joint_witness
-from discreet.uncertainty.sets import ChiSquare, Uncertainty
-from discreet.uncertainty.support import largest, smallest
-from discreet.uncertainty.sweep import Sweep
-from discreet.uncertainty.worst import worst_excess, worst_ratio
+from discreet.notions.notion import (
+    Cone,
+    Level,
+    Notion,
+    Witness,
+    Words,
+    check_fits,
+    ordered_pairs,
+    registered,
+)
+from discreet.phrases import names, times
+from discreet.uncertainty.confidence import Confidence
+from discreet.uncertainty.pair_bounds import SplitGrid
+from discreet.uncertainty.pairs import SecretPairs, joint_witness, worst_excess, worst_ratio
+from discreet.uncertainty.renyi_ball import RenyiBall
+from discreet.uncertainty.uncertainty import Uncertainty, UncertaintySet, set_words
 
-Floats = NDArray[np.float64]
 LISTED_ENTRIES = 2_000_000
+"""Conditions of the whole simplex are listed while they fit into 16 MB."""
 VIOLATED = 1e-12
+"""A condition broken by less than this share of its terms is broken by rounding."""
 FIRST_BATCH, BATCH = 16, 256
+"""The worst pair is usually among the first few; the others are solved in batches that keep the arrays small."""
 
 
+def _promise(notion: RLDP, joint: Joint, epsilon: float) -> str:
+    return (
+        f"Whoever sees a released record: the odds between any two values of {names(joint.secrets)} change at most "
+        f"{times(epsilon)}-fold. {set_words(notion.uncertainty).holds(notion.uncertainty)}"
+    )
+
+
+@registered
 @dataclass(frozen=True)
-class RLDP:
+class RLDP(Notion):
     """P(y | s) ≤ e^ε P(y | s') for every output, every two different secrets and every P in F."""
 
     epsilon: float
-    uncertainty: Uncertainty = field(default_factory=ChiSquare)
+    uncertainty: Uncertainty = field(default_factory=Confidence)
+    words = Words(
+        name="RLDP",
+        command="rldp",
+        title="robust local differential privacy",
+        row="robust (RLDP)",
+        symbol="(ε, F)-RLDP",
+        over="and secrets s ≠ s′, and every distribution P in the set F",
+        formula="P(y|s) ≤ e^ε P(y|s′)",
+        promise=_promise,
+        at_prior=False,
+    )
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+    @classmethod
+    def asked(cls, epsilon: float, confidence: float) -> RLDP:
+        return cls(epsilon, Confidence(confidence))
+
+    @classmethod
+    def audited(cls, uncertainty: Uncertainty | None) -> RLDP | None:
+        return None if uncertainty is None else cls(1.0, uncertainty)
 
     def cone(self, joint: Joint) -> Cone:
         """max over P in F of P_{U|s}·v_s − e^ε P_{U|s'}·v_s' ≤ 0  (39).
@@ -41,71 +80,69 @@ class RLDP:
         The rows at P̂ are listed, the others come from the worst P for a given v. A single point has no others, and
         for the whole simplex all of them can be listed: v_{s,u} ≤ e^ε v_{s',u'} (Proposition 3).
         """
-        ball, price = self.uncertainty.ball(joint), float(np.exp(self.epsilon))
-        first, second = _all_pairs(ball)
-        everything = ball.radius == np.inf
-        if everything and len(first) * ball.estimate.shape[1] ** 2 * len(joint.letters) <= LISTED_ENTRIES:
+        known, price = self.uncertainty.around(joint), float(np.exp(self.epsilon))
+        first, second = _all_pairs(known)
+        if known.everything and len(first) * known.estimate.shape[1] ** 2 * len(joint.letters) <= LISTED_ENTRIES:
             return Cone(_corner_rows(joint, first, second, price))
-        at_estimate = pair_rows(joint, first, second, ball.conditional[first], ball.conditional[second], price)
-        if ball.radius == 0:
+        at_estimate = pair_rows(joint, first, second, known.conditional[first], known.conditional[second], price)
+        if known.single:
             return Cone(at_estimate)
-        seen = (ball.mass[first] > 0) & (ball.mass[second] > 0)
+        seen = (known.mass[first] > 0) & (known.mass[second] > 0)
 
         def separate(v: Floats) -> Floats:
-            return violated_rows(joint, ball, price, v)
+            return violated_rows(joint, known, price, v)
 
         return Cone(at_estimate[seen], separate)
 
     def level(self, channel: Channel, joint: Joint) -> Level:
         """The logarithm of the worst ratio over F: attained at the witness, proven not to be exceeded."""
         check_fits(channel, joint)
-        ball = self.uncertainty.ball(joint)
+        known = self.uncertainty.around(joint)
         rows = joint.expand(channel.matrix)
-        y, s, t, ratio, split = _worst_pair(ball, rows)
+        y, s, t, ratio, split = _worst_pair(known, rows)
         if y < 0:
             return Level(0.0)
-        pairs = Pairs(ball, np.array([s]), np.array([t]), rows[y, s][None], rows[y, t][None])
-        names = joint.secret_letters[s], joint.secret_letters[t]
-        witness = Witness(channel.outputs[y], *names, distribution=joint_witness(pairs, 0, split))
-        return Level(float(np.log(ratio)), witness)
+        secrets = joint.secret_letters[s], joint.secret_letters[t]
+        worst = _worst_distribution(known, rows[y], s, t, split)
+        return Level(float(np.log(ratio)), Witness(channel.outputs[y], *secrets, distribution=worst))
 
 
-def violated_rows(joint: Joint, ball: Ball, price: float, v: Floats) -> Floats:
-    """The rows of the worst P for every ordered pair of secrets whose condition v breaks."""
+def violated_rows(joint: Joint, known: UncertaintySet, price: float, v: Floats) -> Floats:
+    """The rows of the worst P in F for every ordered pair of secrets whose condition v breaks."""
     rows = joint.expand(v)
-    first, second = _all_pairs(ball)
-    most, least = _ranges(ball, rows[None])
-    size = most[0, first] + price * least[0, second]
-    possible = most[0, first] - price * least[0, second] > VIOLATED * size
+    first, second = _all_pairs(known)
+    most, least = known.ranges(rows[None])
+    size = most.value[0, first] + price * least.value[0, second]
+    possible = most.value[0, first] - price * least.value[0, second] > VIOLATED * size
     first, second = first[possible], second[possible]
     if len(first) == 0:
         return np.zeros((0, len(v)))
-    pairs = Pairs(ball, first, second, rows[first], rows[second])
+    if not isinstance(known, RenyiBall):
+        return pair_rows(joint, first, second, most.attained_at[0, first], least.attained_at[0, second], price)
+    pairs = SecretPairs(known, first, second, rows[first], rows[second])
     worst = worst_excess(pairs, price)
     broken = worst.value > VIOLATED * size[possible]
     pairs, split = pairs.take(broken), worst.split[broken]
     return pair_rows(joint, pairs.s, pairs.t, pairs.rise(split).attained_at, pairs.fall(split).attained_at, price)
 
 
-def largest_excess(ball: Ball, rows: Floats, price: float) -> float:
+def largest_excess(known: UncertaintySet, rows: Floats, price: float) -> float:
     """max over rows v(row, secret, letter), pairs of secrets and P in F of P_{U|s}·v_s − price · P_{U|t}·v_t."""
-    first, second = _all_pairs(ball)
-    if _one_split(ball):
-        most, least = _ranges(ball, rows)
-        return float((most[:, first] - price * least[:, second]).max())
-    attained, bound = Sweep.of(ball, rows).excesses(first, second, price)
+    first, second = _all_pairs(known)
+    if not isinstance(known, RenyiBall) or _one_split(known):
+        most, least = known.ranges(rows)
+        return float((most.value[:, first] - price * least.value[:, second]).max())
+    attained, bound = SplitGrid.of(known, rows).excesses(first, second, price)
     best = float(attained.max())
     for y, pair in _promising(bound, best):
         if bound[y[0], pair[0]] <= best:
             break
         s, t = first[pair], second[pair]
-        best = max(best, float(worst_excess(Pairs(ball, s, t, rows[y, s], rows[y, t]), price).bound.max()))
+        best = max(best, float(worst_excess(SecretPairs(known, s, t, rows[y, s], rows[y, t]), price).bound.max()))
     return best
 
 
-def pair_rows(
-    joint: Joint, s: NDArray[np.intp], t: NDArray[np.intp], upper: Floats, lower: Floats, price: float
-) -> Floats:
+def pair_rows(joint: Joint, s: Indices, t: Indices, upper: Floats, lower: Floats, price: float) -> Floats:
     """R_s·v_s − price · R_t·v_t as rows over the input letters, for conditionals R_s and R_t of pairs of secrets."""
     c, k = joint.table.shape
     count = np.arange(len(s))
@@ -115,12 +152,12 @@ def pair_rows(
     return blocks.reshape(len(s), c * k) if joint.reads_secret else np.asarray(blocks.sum(axis=1))
 
 
-def _all_pairs(ball: Ball) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    first, second = ordered_pairs(len(ball.compared))
-    return ball.compared[first], ball.compared[second]
+def _all_pairs(known: UncertaintySet) -> tuple[Indices, Indices]:
+    first, second = ordered_pairs(len(known.compared))
+    return known.compared[first], known.compared[second]
 
 
-def _corner_rows(joint: Joint, first: NDArray[np.intp], second: NDArray[np.intp], price: float) -> Floats:
+def _corner_rows(joint: Joint, first: Indices, second: Indices, price: float) -> Floats:
     k = joint.table.shape[1]
     pair, u, w = (index.ravel() for index in np.indices((len(first), k, k)))
     corners = np.eye(k)
@@ -128,30 +165,26 @@ def _corner_rows(joint: Joint, first: NDArray[np.intp], second: NDArray[np.intp]
     return np.unique(rows[~(rows >= 0).all(axis=1) & (rows > 0).any(axis=1)], axis=0)
 
 
-def _ranges(ball: Ball, rows: Floats) -> tuple[Floats, Floats]:
-    """The largest and smallest mean of every row under every secret, over its own projection of F."""
-    p, radii = ball.conditional, ball.radii
-    return largest(rows, p, radii, ball.order).value, smallest(rows, p, radii, ball.order).value
-
-
-def _worst_pair(ball: Ball, rows: Floats) -> tuple[int, int, int, float, float]:
+def _worst_pair(known: UncertaintySet, rows: Floats) -> tuple[int, int, int, float, float]:
     """The output, the two secrets, the ratio and the split where it is worst; output −1 if nothing is told apart.
 
     Bounds for all pairs at once leave few that could be the worst; these are solved exactly, most promising first.
-    Pairs of empty rows compare nothing.
+    Without a budget the bounds are attained. Pairs of empty rows compare nothing.
     """
-    first, second = _all_pairs(ball)
-    if _one_split(ball):
-        most, least = (part[:, of] for part, of in zip(_ranges(ball, rows), (first, second), strict=True))
+    first, second = _all_pairs(known)
+    if not isinstance(known, RenyiBall) or _one_split(known):
+        most, least = (part.value[:, of] for part, of in zip(known.ranges(rows), (first, second), strict=True))
         bound = np.divide(most, least, out=np.where(most > 0, np.inf, 0.0), where=least > 0)
     else:
-        _, bound = Sweep.of(ball, rows).ratios(first, second)
+        _, bound = SplitGrid.of(known, rows).ratios(first, second)
     best = (-1, 0, 0, 1.0, 0.0)
     for y, pair in _promising(bound, best[3]):
         if bound[y[0], pair[0]] <= best[3]:
             break
         s, t = first[pair], second[pair]
-        worst = worst_ratio(Pairs(ball, s, t, rows[y, s], rows[y, t]))
+        if not isinstance(known, RenyiBall):
+            return int(y[0]), int(s[0]), int(t[0]), float(bound[y[0], pair[0]]), 0.0
+        worst = worst_ratio(SecretPairs(known, s, t, rows[y, s], rows[y, t]))
         ratios = np.where(np.isnan(worst.bound), np.inf, worst.bound)
         i = int(ratios.argmax())
         if ratios[i] > best[3]:
@@ -159,12 +192,20 @@ def _worst_pair(ball: Ball, rows: Floats) -> tuple[int, int, int, float, float]:
     return best
 
 
-def _one_split(ball: Ball) -> bool:
+def _worst_distribution(known: UncertaintySet, row: Floats, s: int, t: int, split: float) -> Floats:
+    """A P in F under which the row v(secret, letter) tells s from t best."""
+    if isinstance(known, RenyiBall):
+        return joint_witness(SecretPairs(known, np.array([s]), np.array([t]), row[s][None], row[t][None]), 0, split)
+    most, least = known.ranges(row)
+    return known.attained({s: most.attained_at[s], t: least.attained_at[t]})
+
+
+def _one_split(ball: RenyiBall) -> bool:
     """Whether the budget need not be shared: a single point has none, the whole simplex enough for all."""
     return ball.budget in (0.0, np.inf)
 
 
-def _promising(bound: Floats, floor: float) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _promising(bound: Floats, floor: float) -> Iterator[tuple[Indices, Indices]]:
     """Batches of (row, pair) whose bound exceeds the floor, most promising first."""
     flat = bound.ravel()
     candidates = np.flatnonzero(flat > floor)

@@ -8,19 +8,28 @@ from itertools import combinations, product
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.notions.cone import Cone, Floats
-from discreet.notions.level import Level, Witness, check_fits, checked_epsilon, log_ratio
-from discreet.notions.lip import LIP, two_sided
+from discreet.notions.lip import LIP, information_rows
+from discreet.notions.notion import Cone, Level, Notion, Witness, Words, check_fits, log_ratio, registered
+from discreet.phrases import names, times
 
 LISTED_ENTRIES = 20_000_000
 CHUNK_ENTRIES = 4_000_000
 CUTS_AT_ONCE = 50
 
 
+def _promise(_: SRLIP, joint: Joint, epsilon: float) -> str:
+    return (
+        f"Whoever sees a released record, and even knows some of the original {names(joint.releases)}, finds no value "
+        f"of {names(joint.secrets)} more than {times(epsilon)} times as likely, or as unlikely, as before."
+    )
+
+
+@registered
 @dataclass(frozen=True)
-class SRLIP:
+class SRLIP(Notion):
     """LIP under P( · | x_J) for every set J of released attributes and every value x_J of positive probability.
 
     J = ∅ is LIP itself. J = all attributes says nothing about a mechanism that reads X only, and much about one that
@@ -28,9 +37,16 @@ class SRLIP:
     """
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+    words = Words(
+        name="SRLIP",
+        command="srlip",
+        title="side-channel resistant local information privacy",
+        row="with side channels (SRLIP)",
+        symbol="ε-SRLIP",
+        over="and secret s, and everything x_J that may be known beforehand",
+        formula="e^{−ε} ≤ P(y|{s,x_J})/P(y|x_J) ≤ e^ε",
+        promise=_promise,
+    )
 
     def cone(self, joint: Joint) -> Cone:
         """The LIP rows under every side channel: all of them while they fit, otherwise those that a row violates."""
@@ -86,7 +102,7 @@ def _rows(joint: Joint, known: tuple[int, ...], values: tuple[int, ...], epsilon
         by_secret = spread.reshape(len(seen), -1)
     else:
         by_secret = table[seen]
-    return two_sided(by_secret / masses[seen, None], by_secret.sum(axis=0) / masses.sum(), epsilon)
+    return information_rows(by_secret / masses[seen, None], by_secret.sum(axis=0) / masses.sum(), epsilon)
 
 
 def _moves(joint: Joint, known: tuple[int, ...], rows: Floats) -> Iterator[tuple[int, Floats]]:

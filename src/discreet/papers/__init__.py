@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from discreet.exceptions import ParameterError
 from discreet.papers import funnel_1, funnel_2, robust_1, robust_2
-from discreet.papers.model import Effort, Item, Outcome
-from discreet.papers.write import write
+from discreet.papers.experiment import Item, Reproduction, Workload
+from discreet.papers.output_files import write
 
-__all__ = ["ITEMS", "PAPERS", "Effort", "Item", "Outcome", "find", "write"]
+__all__ = ["ITEMS", "PAPERS", "Item", "Reproduction", "Workload", "find", "write"]
 
 PAPERS = {
     "funnel-1": "The Privacy Funnel from the Viewpoint of Local Differential Privacy (ICDS 2020)",

@@ -9,18 +9,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discreet.arrays import Floats
 from discreet.information import entropy
 from discreet.joint import Joint
-from discreet.mechanisms.calibrate import best_share
-from discreet.mechanisms.grr import randomised_response
-from discreet.uncertainty.ball import Ball
-
-Floats = NDArray[np.float64]
+from discreet.mechanisms.calibration import best_share
+from discreet.mechanisms.randomised_response import randomised_response
+from discreet.uncertainty.renyi_ball import RenyiBall
 
 
-def radius_bounds(ball: Ball) -> Floats:
+def radius_bounds(ball: RenyiBall) -> Floats:
     """d_s ≥ rad_s(F): robust-1 (11), robust-2 Proposition 2 with the corrections of the errata.
 
     With A = e^{B_s} − 1 and p the smallest P̂(u|s): the exact radius 2p(ξ₊(p) − 1) if A ≥ (1 − 2p)², otherwise √A.
@@ -33,12 +31,12 @@ def radius_bounds(ball: Ball) -> Floats:
     return np.minimum(bounds, 2.0)
 
 
-def farthest(ball: Ball) -> float:
+def farthest(ball: RenyiBall) -> float:
     """max over s, s' of ‖P̂_{U|s} − P̂_{U|s'}‖₁"""
     return float(np.abs(ball.conditional[:, None] - ball.conditional[None]).sum(axis=-1).max())
 
 
-def distance_bound(ball: Ball) -> float:
+def distance_bound(ball: RenyiBall) -> float:
     """d of robust-1 (12) and robust-2 (62)."""
     return min(2.0, 2 * float(radius_bounds(ball).max()) + farthest(ball))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.papers.funnel_2 import optimal, side_channels
-from discreet.papers.model import Item
+from discreet.papers.experiment import Item
+from discreet.papers.funnel_2 import figure_3, figure_4
 
 ITEMS = (
-    Item("funnel-1/figure-3", "LDP against LIP at the same ε, c = 2, a = 5", optimal.same_level),
-    Item("funnel-1/figure-4", "ε-LDP against ε/2-LIP, c = 2, a = 5", optimal.half_level),
-    Item("funnel-1/figure-5", "SRLIP against LIP, c = 2, X of 3 × 3 × 4 values", side_channels.against_lip),
+    Item("funnel-1/figure-3", "LDP against LIP at the same ε, c = 2, a = 5", figure_3.same_level),
+    Item("funnel-1/figure-4", "ε-LDP against ε/2-LIP, c = 2, a = 5", figure_3.half_level),
+    Item("funnel-1/figure-5", "SRLIP against LIP, c = 2, X of 3 × 3 × 4 values", figure_4.against_lip),
 )

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from discreet.exceptions import TableError
-from discreet.papers.model import Item
+from discreet.papers.experiment import Item
 
 INTRODUCTION = """# Every figure, table and example of the papers
 

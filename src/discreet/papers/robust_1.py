@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.papers.draws import observed
-from discreet.papers.model import Effort, Item, Measured, Outcome, Panel, place
-from discreet.papers.robust_2.methods import Curves, Plan, Setting, curves, drawn, gathered, plan, rising
+from discreet.arrays import Floats
+from discreet.papers.distributions import observed
+from discreet.papers.experiment import Item, Measured, Panel, Reproduction, Workload, place
+from discreet.papers.robust_2.robust_methods import (
+    Curves,
+    DrawPlan,
+    RobustCase,
+    curves,
+    draw_plan,
+    drawn,
+    gathered,
+    rising,
+)
 
-Floats = NDArray[np.float64]
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 RECORDS = (100, 1_000, 10_000, 100_000)
 CLOSED = ("GRR", "IR", "CR")
 
 
-def small(effort: Effort) -> Outcome:
+def small(effort: Workload) -> Reproduction:
     """PolyOpt, GRR, IR and CR for |S| = |U| = 3 and n = 1,000, over 200 distributions."""
     epsilons, draws = effort.grid(EPSILONS), effort.draws(200, 6)
-    work = plan(effort, draws, small=True, closed=(*CLOSED, "CR, exact level"), seconds=6)
+    work = draw_plan(effort, draws, small=True, closed=(*CLOSED, "CR, exact level"), seconds=6)
     found = effort.map(_curves, [(3, 3, 1_000, number, tuple(epsilons), work) for number in range(draws)])
     samples = gathered(found)
     means = {name: nmi.mean(axis=0) for name, nmi in samples.items()}
@@ -35,14 +43,14 @@ def small(effort: Effort) -> Outcome:
         "the first few draws, scaled by what NR keeps of them and of all."
     )
     panel = Panel("|S| = |U| = 3, n = 1,000", "ε", "I(X;Y) / H(X)", drawn(epsilons, samples, small=True))
-    return Outcome(values, (panel,), words)
+    return Reproduction(values, (panel,), words)
 
 
-def records(effort: Effort) -> Outcome:
+def records(effort: Workload) -> Reproduction:
     """GRR, IR and CR for |S| = |U| = 5 as the number of records n grows."""
     epsilons, draws = np.array(EPSILONS), effort.draws(200)
-    work = plan(effort, draws, small=False, closed=CLOSED, seconds=4)
-    work = Plan({**work.draws, "CR, exact level": effort.draws(20, 2)}, work.seconds)
+    work = draw_plan(effort, draws, small=False, closed=CLOSED, seconds=4)
+    work = DrawPlan({**work.draws, "CR, exact level": effort.draws(20, 2)}, work.seconds)
     panels: list[Panel] = []
     values: dict[str, Measured] = {}
     one = place(epsilons, 1.0)
@@ -68,13 +76,13 @@ def records(effort: Effort) -> Outcome:
         f"few draws: CR with its exact level over F in place of the bound of Theorem 5, a robust mechanism of another "
         f"kind (coupling), and what P̂ known for certain would allow (NR)."
     )
-    return Outcome(values, tuple(panels), words)
+    return Reproduction(values, tuple(panels), words)
 
 
-def _curves(todo: tuple[int, int, int, int, tuple[float, ...], Plan]) -> Curves:
+def _curves(todo: tuple[int, int, int, int, tuple[float, ...], DrawPlan]) -> Curves:
     c, k, n, number, epsilons, work = todo
     joint, _ = observed(number, c, k, n)
-    return rising(curves([Setting(joint, epsilon) for epsilon in epsilons], work.names(number), work.seconds))
+    return rising(curves([RobustCase(joint, epsilon) for epsilon in epsilons], work.names(number), work.seconds))
 
 
 def _crossing(x: Floats, lead: Floats) -> float:

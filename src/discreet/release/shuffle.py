@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.release.letters import is_text, plain
-from discreet.release.numbered import Counts, Draft, Numbered, expanded
-from discreet.release.randomness import Keystream
-from discreet.release.sealed import SealedFile
+from discreet.files.sealed_file import SealedFile
+from discreet.randomness import Keystream
+from discreet.records.kinds import Counts, Draft, Numbered, expanded
+from discreet.records.letters import is_text, plain
 
 BUCKETS: Final = 64
 _INDEX: Final = pa.int16()
@@ -30,8 +30,8 @@ OUT_ROWS: Final = 1 << 17
 
 
 @dataclass(frozen=True)
-class Room:
-    """What is held in memory at most: shuffling needs about three times the bytes and 40 bytes a record."""
+class MemoryLimit:
+    """What is held in memory at most: shuffling needs about three times the bytes and 40 bytes per record."""
 
     octets: int = 1 << 26
     records: int = 1 << 22
@@ -56,7 +56,7 @@ class _Bucket:
             self.octets += self.extents[-1][1]
         self.held = []
 
-    def fits(self, room: Room) -> bool:
+    def fits(self, room: MemoryLimit) -> bool:
         return self.records == 1 or (self.octets <= room.octets and self.records <= room.records)
 
     def batches(self, sealed: SealedFile) -> Iterator[pa.RecordBatch]:
@@ -67,10 +67,13 @@ class _Bucket:
 
 
 def shuffled(
-    batches: Iterable[pa.RecordBatch], randomness: Keystream, folder: Path | None = None, room: Room | None = None
+    batches: Iterable[pa.RecordBatch],
+    randomness: Keystream,
+    folder: Path | None = None,
+    room: MemoryLimit | None = None,
 ) -> Iterator[Draft]:
     """The same records in random order. Nothing is yielded before the last record was read."""
-    room, source = room or Room(), iter(batches)
+    room, source = room or MemoryLimit(), iter(batches)
     first = next(source, None)
     if first is None:
         return
@@ -90,7 +93,7 @@ def _uncounted(counts: Counts) -> Iterator[pa.RecordBatch]:
         yield counts.kinds.records.take(pa.array(numbers))
 
 
-def _arranged(counts: NDArray[np.int64], randomness: Keystream, room: Room) -> Iterator[NDArray[np.uint16]]:
+def _arranged(counts: NDArray[np.int64], randomness: Keystream, room: MemoryLimit) -> Iterator[NDArray[np.uint16]]:
     """The kinds counted in one bucket, in random order; dealt to further buckets where they are many."""
     size, kinds = int(counts.sum()), len(counts)
     if size <= room.records:
@@ -106,7 +109,7 @@ def _arranged(counts: NDArray[np.int64], randomness: Keystream, room: Room) -> I
 
 
 def _moved(
-    batches: Iterable[pa.RecordBatch], randomness: Keystream, folder: Path | None, room: Room
+    batches: Iterable[pa.RecordBatch], randomness: Keystream, folder: Path | None, room: MemoryLimit
 ) -> Iterator[pa.RecordBatch]:
     buckets = [_Bucket() for _ in range(BUCKETS)]
     octets = records = 0

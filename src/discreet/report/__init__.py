@@ -1,5 +1,12 @@
-"""Reports: a protocol as one self-contained page that a board can read."""
+"""A study as one self-contained page that a board can read.
 
-from discreet.report.page import page
+The problem: whoever answers for the data must see what is promised, kept and learnt at most, without any program.
+The theorem: none of its own; the numbers are those of the study, the levels those of an independent audit.
+The entrance: `page(study)`, which fills `templates/page.html`; `charts` has the pictures, `mathml` the formulae.
+The size it is for: any; of large alphabets the commonest values are shown, and the page says what is left out.
+What it proves: nothing; the page names the content hash of the protocol, from which anybody can prove it again.
+"""
 
-__all__ = ["page"]
+from discreet.report.page import page, strata_page
+
+__all__ = ["page", "strata_page"]

@@ -1,208 +1,178 @@
-"""The page: what was protected and how, what is kept, what can be learnt at most, and how to check it."""
+"""The page: what was protected and how, what is kept, what can be learnt at most, and how to check it.
+
+Here are the facts; `templates/page.html` has the words around them, `templates/style.css` the look. Everything that
+comes from data is escaped by the template, and its control characters are shown (`phrases.visible`). The policy in the
+head of the page allows one style sheet, by its hash, and nothing else: no script, no picture, no address.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
-from collections.abc import Callable
-
-import numpy as np
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from discreet.audit import Audit, audit
-from discreet.audit.words import rounded_up, times
-from discreet.costly import costly_secrets
-from discreet.naming import label as in_words
-from discreet.notions.rldp import RLDP
+from discreet.channel import label
+from discreet.estimate import Forecast
+from discreet.exceptions import visible
+from discreet.given_columns import Stratum
+from discreet.information import share_kept
+from discreet.joint import Form
+from discreet.notions.notion import NOTIONS, words_of
+from discreet.phrases import BITS, NATS, Unit, names, rounded_up, shown, times
 from discreet.protocol import Protocol
-from discreet.report.annex import formulae
-from discreet.report.beliefs import belief_chart
-from discreet.report.curve import Curves, kept, trade_off
-from discreet.report.heatmap import heat_map
-from discreet.report.markup import figure, table, tag, text
-from discreet.report.style import CSS
-from discreet.report.tradeoff import trade_off_chart
-from discreet.report.words import BITS, NATS, SOURCES, Unit, caveats, costly, guarantee, names, notion_name
+from discreet.protocol.strata import StratifiedProtocol
+from discreet.release.ledger import draws_told
+from discreet.report.charts import SHADES, beliefs_picture, heat_map, trade_off_picture
+from discreet.report.mathml import formulae
+from discreet.study import Study
+from discreet.wording import SOURCES, caveats, costly, guarantee, notion_name, other_half, unsupported
 
-MOST_SECRETS = 60
-NOTIONS = {
-    "LIP": "local information privacy",
-    "LDP": "local differential privacy of the secret",
-    "SRLIP": "with side channels (SRLIP)",
-    "RLDP": "robust (RLDP)",
-    "OrdinaryLDP": "ordinary LDP of the data",
-}
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
-def page(
-    protocol: Protocol,
-    *,
-    bits: bool = False,
-    curves: Curves | None = None,
-    compute: Callable[[Protocol], Curves] = trade_off,
-) -> str:
-    """One self-contained HTML page. `curves` saves computing the trade-off again."""
-    unit = BITS if bits else NATS
-    found = audit(protocol)
-    shown = curves if curves is not None else compute(protocol)
-    title = f"Releasing {names(protocol.joint.releases)}, protecting {names(protocol.joint.secrets)}"
-    sections = [
-        _head(protocol, found, title),
-        _section("What is promised", _promise(protocol, found)),
-        _section("What is kept", _kept(protocol, shown, unit)),
-        _section("What can be learnt about each secret", _attacker(protocol, found)),
-        _section("The mechanism", _mechanism(protocol)),
-        _section("The audit", _audit(found, unit)),
-        _section(
-            "Annex: the formulae", [tag("p", text(says)) + formula for says, formula in formulae(protocol.notion)]
-        ),
-        _foot(protocol),
-    ]
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        + tag("title", text(title))
-        + tag("style", CSS)
-    )
-    return (
-        "<!doctype html>\n" + tag("html", tag("head", head) + tag("body", tag("main", sections)), {"lang": "en"}) + "\n"
+def page(study: Study, *, bits: bool = False) -> str:
+    """One self-contained HTML page about a study, with the parts that it has."""
+    style = files("discreet.report").joinpath("templates/style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    facts = page_facts(study, BITS if bits else NATS)
+    return _template().render(style=style, style_hash=f"sha256-{digest}", shades=SHADES, **facts)
+
+
+def strata_page(protocol: StratifiedProtocol) -> str:
+    """One self-contained HTML page about a protocol with given columns, group by group."""
+    style = files("discreet.report").joinpath("templates/style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    joint, given = protocol.joint, names(protocol.given)
+    rows = [_stratum_row(key, one) for key, one in protocol.strata.items()]
+    return _template("strata.html").render(
+        style=style,
+        style_hash=f"sha256-{digest}",
+        title=f"Releasing {names(joint.releases)} beside {given}, protecting {names(joint.secrets)}",
+        given=given,
+        released=names(joint.releases),
+        share=f"{protocol.utility / protocol.entropy if protocol.entropy else 1.0:.0%}",
+        factor=times(protocol.epsilon),
+        records=f"{protocol.n:,}",
+        promise=guarantee(protocol),
+        notion=notion_name(protocol.notion),
+        epsilon=rounded_up(protocol.epsilon),
+        source=SOURCES[protocol.source or "given"],
+        caveats=[*caveats(protocol.first), draws_told(protocol)],
+        rows=rows,
+        digest=protocol.digest,
     )
 
 
-def _section(title: str, content: list[str]) -> str:
-    return tag("section", tag("h2", text(title)) + "".join(content))
-
-
-def _head(protocol: Protocol, found: Audit, title: str) -> str:
-    joint = protocol.joint
-    tiles = {
-        "of the information in the released data is kept": f"{kept(joint, found.mutual_information):.0%}",
-        "is the most any belief about the secret can change": f"× {times(protocol.epsilon)}",
-        "records stand behind the estimate": f"{joint.n:,}" if joint.n else "–",
-        "possible outputs": str(len(protocol.outputs)),
+def _stratum_row(key: Stratum, one: Protocol) -> dict[str, str]:
+    worst = audit(one).witnesses.get(words_of(one.notion.promises[0]).name, "")
+    return {
+        "name": visible(label(key if len(key) > 1 else key[0])),
+        "records": f"{one.joint.n:,}",
+        "share": f"{share_kept(one.joint, one.utility):.1%}",
+        "epsilon": rounded_up(one.epsilon),
+        "worst": worst,
     }
-    boxes = "".join(tag("div", tag("dt", text(name)) + tag("dd", text(value))) for name, value in tiles.items())
-    lead = (
-        f"Every record's {names(joint.releases)} passes through a random mechanism before it is published. "
-        "The mechanism was chosen to keep as much as possible while telling provably little about "
-        f"{names(joint.secrets)}."
-    )
-    return tag(
-        "header",
-        tag("p", "Privacy report", {"class": "kicker"})
-        + tag("h1", text(title))
-        + tag("p", text(lead), {"class": "lead"})
-        + tag("dl", boxes, {"class": "tiles"}),
-    )
 
 
-def _promise(protocol: Protocol, found: Audit) -> list[str]:
-    worst = found.witnesses.get(type(protocol.notion).__name__)
-    return [
-        tag("p", text(guarantee(protocol)), {"class": "lead promise"}),
-        *([tag("p", text(f"The worst case: {worst}."))] if worst else []),
-        tag(
-            "p",
-            text(
-                f"Technically: {notion_name(protocol.notion)} at epsilon {rounded_up(protocol.epsilon)}, "
-                "proven in exact arithmetic for the whole numbers that are drawn from. "
-                f"The distribution was {SOURCES[protocol.source or 'given']}."
-            ),
-        ),
-        *(tag("p", text(said)) for said in [_costly(protocol)] if said),
-        tag("p", "What is not promised:"),
-        tag("ul", [tag("li", text(caveat)) for caveat in caveats(protocol)]),
+@cache
+def _template(name: str = "page.html") -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("discreet.report")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template(name)
+
+
+def page_facts(study: Study, unit: Unit) -> dict[str, Any]:
+    """What the template asks for."""
+    protocol, joint = study.protocol, study.joint
+    found = audit(protocol)
+    possible = found.posterior[protocol.matrix @ joint.prior > 0]
+    return {
+        "title": f"Releasing {names(joint.releases)}, protecting {names(joint.secrets)}",
+        "released": names(joint.releases),
+        "secret": names(joint.secrets),
+        "share": f"{study.share:.0%}",
+        "factor": times(protocol.epsilon),
+        "records": f"{joint.n:,}" if joint.n else "–",
+        "outputs": len(protocol.outputs),
+        "promise": guarantee(protocol),
+        "worst": found.witnesses.get(words_of(protocol.notion.promises[0]).name, ""),
+        "notion": notion_name(protocol.notion),
+        "epsilon": rounded_up(protocol.epsilon),
+        "source": SOURCES[protocol.source or "given"],
+        "costs": costly(joint, study.costs),
+        "unsupported": unsupported(joint, study.protocol.notion),
+        "other_half": ""
+        if study.other_half is None
+        else other_half(study.protocol.notion.epsilon, **vars(study.other_half)),
+        "caveats": [*caveats(protocol), draws_told(protocol)],
+        "told": unit(joint.entropy, 3),
+        "kept": unit(protocol.utility, 3),
+        "share_kept": f"{study.share:.1%}",
+        "bound": "" if study.design is None else f"{share_kept(joint, study.design.upper_bound):.1%}",
+        "other_form": _other_form(study),
+        "forecasts": [_forecast(one) for one in study.forecasts],
+        "beliefs": beliefs_picture(found.secrets, found.prior, possible.min(axis=0), possible.max(axis=0)),
+        "heat_map": heat_map(protocol),
+        "told_data": unit(found.mutual_information, 3),
+        "told_secret": unit(found.leakage, 5),
+        "levels": _levels(found),
+        "formulae": formulae(protocol.notion),
+        "digest": protocol.digest,
+        **_curves(study),
+    }
+
+
+def _curves(study: Study) -> dict[str, Any]:
+    if not study.curves:
+        return {"trade_off": None}
+    joint, curves = study.joint, study.curves
+    values = [{point.epsilon: point.value for point in points} for points in curves.values()]
+    rows = [
+        {
+            "epsilon": f"{epsilon:.3g}",
+            "shares": [f"{share_kept(joint, one[epsilon]):.1%}" if epsilon in one else "–" for one in values],
+        }
+        for epsilon in sorted({epsilon for one in values for epsilon in one})
     ]
+    picture = trade_off_picture(curves, joint, study.protocol.notion.epsilon)
+    return {"trade_off": picture, "curve_names": list(curves), "curve_rows": rows}
 
 
-def _costly(protocol: Protocol) -> str:
-    if not isinstance(protocol.notion, RLDP):
+def _other_form(study: Study) -> str:
+    if study.other_form is None:
         return ""
-    return costly(protocol.joint, costly_secrets(protocol.joint, protocol.notion))
+    reads = "the released columns only" if study.joint.form is Form.CURATOR else "the secret as well"
+    return f"A mechanism that reads {reads} would keep {study.other_share} under the same promise."
 
 
-def _kept(protocol: Protocol, curves: Curves, unit: Unit) -> list[str]:
-    joint = protocol.joint
-    chart = trade_off_chart(curves, joint, protocol.notion.epsilon)
-    epsilons = sorted({point.epsilon for points in curves.values() for point in points})
-    values = {name: {point.epsilon: point.value for point in points} for name, points in curves.items()}
-    rows = [
-        [
-            f"{epsilon:.3g}",
-            *(f"{kept(joint, found[epsilon]):.1%}" if epsilon in found else "–" for found in values.values()),
-        ]
-        for epsilon in epsilons
-    ]
-    said = (
-        f"The released data tell {unit(joint.entropy, 3)} a record; {unit(protocol.utility, 3)} of it are kept, "
-        f"{kept(joint, protocol.utility):.1%}. To the right of the chosen point more is kept and less is protected."
-    )
+def _forecast(expected: Forecast) -> dict[str, Any]:
+    worth = expected.effective_sample_size
+    return {
+        "names": visible(" × ".join(expected.names)),
+        "n": f"{expected.n:,}",
+        "worth": f"{worth:,.0f}" if worth >= 1 else "",
+        "rows": [
+            (shown(letter), f"{share:.1%}", f"± {half:.1%}" if half < math.inf else "not determined")
+            for letter, share, half in zip(expected.letters, expected.frequencies, expected.half_widths(), strict=True)
+        ],
+    }
+
+
+def _levels(found: Audit) -> list[dict[str, str]]:
     return [
-        tag("p", text(said)),
-        figure(
-            chart, "The share of the information that is kept, for other choices of epsilon and for simpler mechanisms."
-        ),
-        table("The same in numbers: share kept.", ["epsilon", *values], rows, range(1, len(values) + 1)),
-    ]
-
-
-def _attacker(protocol: Protocol, found: Audit) -> list[str]:
-    possible = found.posterior[protocol.matrix @ protocol.joint.prior > 0]
-    low, high = possible.min(axis=0), possible.max(axis=0)
-    order = [int(s) for s in np.argsort(-found.prior, kind="stable") if found.prior[s] > 0][:MOST_SECRETS]
-    secrets = [in_words(found.secrets[s]) for s in order]
-    rows = [
-        [
-            in_words(found.secrets[s]),
-            f"{found.prior[s]:.2%}",
-            f"{low[s]:.2%}",
-            f"{high[s]:.2%}",
-            f"× {high[s] / found.prior[s]:.2f}",
-        ]
-        for s in order
-    ]
-    said = (
-        "Somebody who knows the population, the mechanism and the released record, and nothing else about the person, "
-        "believes in each value of the secret at least and at most as shown. The dot is what they believed before."
-    )
-    return [
-        tag("p", text(said)),
-        figure(
-            belief_chart(secrets, found.prior[order], low[order], high[order]),
-            "Belief in each value of the secret, before and after seeing a released record.",
-        ),
-        table("The same in numbers.", ["secret", "before", "least after", "most after", "growth"], rows, range(1, 5)),
-    ]
-
-
-def _mechanism(protocol: Protocol) -> list[str]:
-    chart, left_out = heat_map(protocol)
-    said = (
-        "Each column is an original value, each row something that can be published instead. An output named "
-        "“mostly A or B” makes A and B likely, no more."
-    )
-    return [
-        tag("p", text(said)),
-        figure(chart, f"The probability of each output for each original value. {left_out}".strip()),
-    ]
-
-
-def _audit(found: Audit, unit: Unit) -> list[str]:
-    rows = [
-        [NOTIONS.get(name, name), "∞" if math.isinf(level.epsilon) else f"{level.epsilon:.4g}", found.witnesses[name]]
+        {
+            "notion": NOTIONS[name].words.row,
+            "level": "∞" if math.isinf(level.epsilon) else f"{level.epsilon:.4g}",
+            "worst": found.witnesses[name],
+        }
         for name, level in found.levels.items()
     ]
-    said = (
-        f"An independent check of the released probabilities under every notion. On average a record tells "
-        f"{unit(found.mutual_information, 3)} about the released data and {unit(found.leakage, 5)} about the secret."
-    )
-    return [
-        tag("p", text(said)),
-        table("Level under each notion, and its worst case.", ["notion", "level", "worst case"], rows, [1]),
-    ]
-
-
-def _foot(protocol: Protocol) -> str:
-    return tag(
-        "footer",
-        tag("p", "Anyone can prove the guarantee again from the protocol file, whose SHA-256 content hash is")
-        + tag("p", tag("code", text(protocol.digest)))
-        + tag("p", "Made with discreet. This page needs no network and runs no script."),
-    )

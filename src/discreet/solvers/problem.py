@@ -1,4 +1,4 @@
-"""The problem every solver solves, and the answer every solver gives (theory 1).
+"""The problem that every solver solves, the effort it may spend, and the answer it gives (theory 1).
 
     maximise  Σ_y q_y μ(v_y)   subject to   Σ_y q_y v_y = 1 (every letter z),  q ≥ 0,  v_y ∈ K,  p·v_y = 1
 
@@ -7,50 +7,40 @@ A mechanism splits the prior into permitted posteriors: v_y[z] = P(z | y) / P(z)
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from discreet.arrays import Floats, Indices
+from discreet.channel import Channel, named_outputs
+from discreet.exceptions import ParameterError
 from discreet.joint import Joint
-from discreet.notions.cone import Cone
-from discreet.notions.level import Notion
-from discreet.utilities import MutualInformation, Utility
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from discreet.notions.notion import Cone, Notion
+from discreet.utilities.utility import MutualInformation, Utility
 
 
 @dataclass(frozen=True, eq=False)
 class Splitting:
-    """Split `prior` over the input letters into rows of `cone`, valued by `utility` on the target T = f(z).
+    """Split `prior` over the input letters into rows of `cone`; the target of letter z is T = `target[z]`.
 
-    `target[z]` is f(z). `letters` says which of the `size` letters of the mechanism the problem is about; the others
-    carry no mass and no condition mentions them, so every row may treat them as it treats nobody: Q[y, z] = q_y.
+    `letters` says which of the `size` letters of the mechanism these are; the others carry no mass and no condition
+    mentions them, so every row may treat them as it treats nobody: Q[y, z] = q_y.
     """
 
     prior: Floats
     target: Indices
     cone: Cone
-    utility: Utility = MutualInformation
-    letters: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    size: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.size:
-            object.__setattr__(self, "letters", np.arange(len(self.prior)))
-            object.__setattr__(self, "size", len(self.prior))
-
-    @classmethod
-    def from_joint(cls, joint: Joint, notion: Notion, utility: Utility = MutualInformation) -> Splitting:
-        """The problem of a joint and a notion, without the letters that do not matter."""
-        return cls(joint.prior, joint.target_of, notion.cone(joint), utility).reduced()
+    letters: Indices
+    size: int
 
     def reduced(self) -> Splitting:
-        """The same problem without letters of mass zero that occur in no condition.
+        """The same without letters of mass zero that occur in no condition.
 
         Letters of mass zero that do occur (RLDP) stay: they constrain, with zero utility. The rows of a cone with a
         `separate` are not all known; a letter is then silent if neither it alone nor all others without it are refused.
@@ -64,7 +54,80 @@ class Splitting:
             return self
         cone = Cone(self.cone.rows[:, keep], _restricted(self.cone.separate, keep, len(self.prior)))
         target = np.unique(self.target[keep], return_inverse=True)[1]
-        return Splitting(self.prior[keep], target, cone, self.utility, letters=self.letters[keep], size=self.size)
+        return Splitting(self.prior[keep], target, cone, self.letters[keep], self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What to maximise, under which promise. A joint and a notion are enough; rows and cones are made when asked for.
+
+    Problems without a notion are given by their splitting (`of_rows`): an attribute of a product, a cone that is a
+    little too large.
+    """
+
+    joint: Joint | None = None
+    notion: Notion | None = None
+    utility: Utility = MutualInformation
+    given: Splitting | None = None
+
+    @classmethod
+    def of(cls, joint: Joint, notion: Notion, utility: Utility = MutualInformation) -> Problem:
+        """The problem of a joint and a notion; letters that do not matter are left out of its splitting."""
+        return cls(joint, notion, utility)
+
+    @classmethod
+    def of_rows(
+        cls,
+        prior: Floats,
+        cone: Cone,
+        target: Indices | None = None,
+        utility: Utility = MutualInformation,
+        joint: Joint | None = None,
+    ) -> Problem:
+        """The problem of any cone of rows; T = Z unless a target is given. A joint lends its letters' names."""
+        letters = np.arange(len(prior))
+        return cls(
+            joint, None, utility, Splitting(prior, letters if target is None else target, cone, letters, len(prior))
+        )
+
+    def reduced(self) -> Problem:
+        """The same without the letters that do not matter."""
+        return replace(self, given=self.splitting.reduced())
+
+    @cached_property
+    def splitting(self) -> Splitting:
+        if self.given is not None:
+            return self.given
+        joint, notion = self.asked
+        letters = np.arange(len(joint.prior))
+        return Splitting(joint.prior, joint.target_of, notion.cone(joint), letters, len(letters)).reduced()
+
+    @property
+    def asked(self) -> tuple[Joint, Notion]:
+        """The joint and the notion, for methods that need both."""
+        if self.joint is None or self.notion is None:
+            raise ParameterError("a problem without a joint and a notion", where="problem", remedy="Use Problem.of.")
+        return self.joint, self.notion
+
+    @property
+    def prior(self) -> Floats:
+        return self.splitting.prior
+
+    @property
+    def target(self) -> Indices:
+        return self.splitting.target
+
+    @property
+    def cone(self) -> Cone:
+        return self.splitting.cone
+
+    @property
+    def letters(self) -> Indices:
+        return self.splitting.letters
+
+    @property
+    def size(self) -> int:
+        return self.splitting.size
 
     @cached_property
     def target_prior(self) -> Floats:
@@ -112,34 +175,6 @@ class Splitting:
         return np.asarray(slopes[:, self.target] * self.given_target)
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Permitted rows with weights that split the prior, their value, and a proven bound on every other split.
-
-    `status` is "optimal", or why the search ended before that: "gap", "time limit", "interrupted", "stalled".
-    """
-
-    rows: Floats
-    weights: Floats
-    value: float
-    upper_bound: float
-    status: str
-
-    @property
-    def gap(self) -> float:
-        return max(0.0, self.upper_bound - self.value)
-
-    def is_optimal(self, tolerance: float = 1e-6) -> bool:
-        return self.gap <= tolerance
-
-    def channel_matrix(self, problem: Splitting) -> Floats:
-        """Q[y, z] over all letters; the letters left out of the problem get Q[y, z] = q_y."""
-        weights = self.weights / self.weights.sum()
-        matrix = np.repeat(weights[:, None], problem.size, axis=1)
-        matrix[:, problem.letters] = self.weights[:, None] * self.rows
-        return np.asarray(matrix / matrix.sum(axis=0))
-
-
 def _diagonal(entries: Floats) -> Iterator[Floats]:
     """The rows of a diagonal matrix, one at a time: the matrix itself may not fit."""
     for i, entry in enumerate(entries):
@@ -168,3 +203,168 @@ def _restricted(
         return found(full)[:, keep]
 
     return restricted
+
+
+# ---- the effort -----------------------------------------------------------------------------------------------------
+
+
+Progress = Callable[[float, float, float], None]
+"""Called now and then with the value so far, the bound so far and the seconds used."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """When to stop: at the wanted gap, or at the deadline (of `time.monotonic`); and who wants to watch.
+
+    It can be shared out: what comes after a search has its part of the same deadline. An `inner` one is for a search
+    inside another, which hands ctrl-C on.
+    """
+
+    gap: float = 1e-6
+    deadline: float = math.inf
+    progress: Progress | None = None
+    started: float = field(default_factory=time.monotonic)
+    inner: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.gap >= 0:
+            raise ParameterError("a gap that is not ≥ 0", where="gap", remedy="Try 1e-6.")
+
+    @classmethod
+    def within(cls, seconds: float | None, gap: float = 1e-6, progress: Progress | None = None) -> Effort:
+        """So many seconds from now on; None: as long as it takes."""
+        now = time.monotonic()
+        return cls(gap, math.inf if seconds is None else now + seconds, progress, now)
+
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def left(self) -> float:
+        """Seconds, infinite without a deadline, negative after it."""
+        return self.deadline - time.monotonic()
+
+    def share(self, part: float) -> Effort:
+        """This part of the time that is left, from now on."""
+        left = self.left()
+        return self if left == math.inf else replace(self, deadline=time.monotonic() + part * max(left, 0.0))
+
+    def keeping(self, seconds: float) -> Effort:
+        """The same with so many seconds kept free at the end."""
+        return replace(self, deadline=self.deadline - seconds)
+
+    def later(self, seconds: float) -> Effort:
+        """The same from so many seconds later on: what went before does not count."""
+        return replace(self, deadline=self.deadline + seconds, started=self.started + seconds)
+
+    def unless_told(self, seconds: float) -> Effort:
+        """The same, which ends after so many seconds if it had no deadline."""
+        return self if self.deadline < math.inf else replace(self, deadline=time.monotonic() + seconds)
+
+    def quiet(self, gap: float | None = None) -> Effort:
+        """The same for a search inside another, which nobody watches, to a gap of its own."""
+        return replace(self, progress=None, gap=self.gap if gap is None else gap, inner=True)
+
+    def below(self, bound: float) -> Effort:
+        """The same, telling no bound above this one, which was proven elsewhere."""
+        told = self.progress
+        if told is None:
+            return self
+        return replace(self, progress=lambda value, found, seconds: told(value, min(found, bound), seconds))
+
+    def tell(self, value: float, bound: float) -> None:
+        if self.progress is not None:
+            self.progress(value, bound, time.monotonic() - self.started)
+
+
+# ---- the answer -----------------------------------------------------------------------------------------------------
+
+
+class Status(StrEnum):
+    """How a search ended: its name, the sentence for people, and what can be done about it."""
+
+    sentence: str
+    remedy: str
+
+    def __new__(cls, name: str, sentence: str, remedy: str = "") -> Status:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.sentence, member.remedy = sentence, remedy
+        return member
+
+    BEGUN = "begun", "A mechanism to begin with; the search itself is still to come."
+    SEARCHING = "searching", "The search is under way."
+    OPTIMAL = "optimal", "Proven: nothing keeps more, up to the gap that was asked for."
+    GAP = "gap", "Nothing keeps more than the bound, which is as close as this method comes.", "Give it more time."
+    CLOSED_FORM = "closed form", "The strongest member of a family that is written down, not searched for."
+    LOCAL = "local optimum", "The search settled; no proof says that nothing keeps more.", "Give it more time."
+    SEARCHED = "searched", "The best of its kind that the search met; others need not be of this kind."
+    TIME_LIMIT = "time limit", "The best that was found in time.", "Give it more time."
+    INTERRUPTED = "interrupted", "The best that was found before it was interrupted.", "Let it run longer."
+    STALLED = "stalled", "A linear program failed or nothing better was found.", "Use method='columns', a larger gap."
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Permitted rows with weights that split the prior, their value, and a bound on every other mechanism's value.
+
+    Rows run over the letters of the problem's splitting. A method that makes a whole channel hands it over as `made`;
+    its rows run over all letters. `value` and `residual` can be computed again from the rows; the bound is a claim,
+    infinite where the method proves none.
+    """
+
+    problem: Problem
+    rows: Floats
+    weights: Floats
+    value: float
+    upper_bound: float = math.inf
+    status: Status = Status.SEARCHING
+    made: Channel | None = None
+
+    @classmethod
+    def of_channel(
+        cls, problem: Problem, channel: Channel, upper_bound: float = math.inf, status: Status = Status.SEARCHING
+    ) -> Solution:
+        """A finished mechanism for the joint of the problem."""
+        if problem.joint is None:
+            raise ParameterError("a channel for a problem without a joint", where="problem", remedy="Use Problem.of.")
+        weights = channel.matrix @ problem.joint.prior
+        rows = channel.matrix / np.where(weights > 0, weights, 1.0)[:, None]
+        value = problem.utility.of(problem.joint, channel)
+        return cls(problem, rows, weights, value, upper_bound, status, channel)
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.upper_bound - self.value)
+
+    def is_optimal(self, tolerance: float = 1e-6) -> bool:
+        return self.gap <= tolerance
+
+    @property
+    def residual(self) -> float:
+        """How far Σ_y q_y v_y is from one."""
+        return float(np.abs(self.weights @ self.rows - 1).max())
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Q[y, z] over all letters; the letters left out of the splitting get Q[y, z] = q_y."""
+        if self.made is not None:
+            return self.made.matrix
+        weights = self.weights / self.weights.sum()
+        matrix = np.repeat(weights[:, None], self.problem.size, axis=1)
+        matrix[:, self.problem.letters] = self.weights[:, None] * self.rows
+        return np.asarray(matrix / matrix.sum(axis=0))
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The mechanism: outputs that say the same are one, and named after what they say where letters have names."""
+        joint = self.problem.joint
+        if self.made is not None:
+            return self.made
+        if joint is None:
+            return Channel(self.matrix)
+        return named(joint, Channel(self.matrix, joint.letters).merged())
+
+
+def named(joint: Joint, channel: Channel) -> Channel:
+    """The channel with outputs named after the letters they speak for."""
+    return Channel(channel.matrix, joint.letters, named_outputs(joint, channel.matrix))

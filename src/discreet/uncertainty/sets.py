@@ -1,38 +1,40 @@
-"""What a steward says about the unknown distribution; with a joint each becomes a Rényi ball around its estimate."""
+"""What a steward can say about the unknown distribution; with a joint each becomes a Rényi ball around its estimate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import chdtri
 
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
-from discreet.uncertainty.ball import Ball
+from discreet.phrases import percent
+from discreet.uncertainty.renyi_ball import RenyiBall
+from discreet.uncertainty.uncertainty import BETWEEN_0_AND_1, SetWords, Uncertainty, registered_set
 
 
-class Uncertainty(Protocol):
-    """A set F of distributions P(s, x) that the guarantee covers."""
-
-    def ball(self, joint: Joint) -> Ball: ...
-
-
+@registered_set
 @dataclass(frozen=True)
-class ChiSquare:
+class ChiSquare(Uncertainty):
     """The confidence set of the chi-square test (robust-2 (9) and (86)): F contains the true P with this confidence.
 
     Σ (P̂ − P)²/P ≤ q/n with q the quantile for (number of cells − 1) degrees of freedom: order 2, B = ln(1 + q/n).
     """
 
-    confidence: float = 0.95
+    confidence: float = field(default=0.95, metadata=BETWEEN_0_AND_1)
+    words = SetWords(
+        "ChiSquare",
+        lambda stated: (
+            f"This holds for every distribution in the {percent(stated.confidence)} confidence set of the estimate."
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.confidence < 1:
             raise ParameterError("confidence outside (0, 1)", where="ChiSquare", remedy="Try 0.95.")
 
-    def ball(self, joint: Joint) -> Ball:
+    def around(self, joint: Joint) -> RenyiBall:
         if joint.n is None:
             raise ParameterError(
                 "a confidence set without the number of records",
@@ -40,15 +42,22 @@ class ChiSquare:
                 remedy="Build the joint from counts, give n, or use Renyi(order, radius).",
             )
         quantile = float(chdtri(joint.table.size - 1, 1 - self.confidence))
-        return Ball(joint.table, order=2.0, radius=float(np.log1p(quantile / joint.n)))
+        return RenyiBall(joint.table, order=2.0, radius=float(np.log1p(quantile / joint.n)))
 
 
+@registered_set
 @dataclass(frozen=True)
-class Renyi:
+class Renyi(Uncertainty):
     """F = {P : D_order(P̂ ‖ P) ≤ radius} (robust-2 (8)), any order in (0, ∞)."""
 
     order: float
     radius: float
+    words = SetWords(
+        "Renyi",
+        lambda stated: (
+            f"This holds for every distribution within Rényi divergence {stated.radius:g} (order {stated.order:g})."
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.order) and self.order > 0):
@@ -58,21 +67,39 @@ class Renyi:
                 "a radius outside (0, ∞)", where="Renyi", remedy="For 0 use Exactly(), for ∞ use Everything()."
             )
 
-    def ball(self, joint: Joint) -> Ball:
-        return Ball(joint.table, order=float(self.order), radius=float(self.radius))
+    def around(self, joint: Joint) -> RenyiBall:
+        return RenyiBall(joint.table, order=float(self.order), radius=float(self.radius))
 
 
+@registered_set
 @dataclass(frozen=True)
-class Everything:
+class Everything(Uncertainty):
     """Nothing is known: F is the whole simplex (robust-2 section 6)."""
 
-    def ball(self, joint: Joint) -> Ball:
-        return Ball(joint.table, order=1.0, radius=np.inf)
+    words = SetWords("Everything", lambda _: "This holds whatever the true distribution is.")
+
+    def around(self, joint: Joint) -> RenyiBall:
+        return RenyiBall(joint.table, order=1.0, radius=np.inf)
 
 
+@registered_set
 @dataclass(frozen=True)
-class Exactly:
+class Exactly(Uncertainty):
     """The estimate is the truth: F = {P̂}, what the papers call NR. Secrets that P̂ excludes are not protected."""
 
-    def ball(self, joint: Joint) -> Ball:
-        return Ball(joint.table, order=1.0, radius=0.0)
+    words = SetWords("Exactly", lambda _: "This holds for the estimated distribution.")
+
+    def around(self, joint: Joint) -> RenyiBall:
+        return RenyiBall(joint.table, order=1.0, radius=0.0)
+
+
+def ball_around(uncertainty: Uncertainty, joint: Joint) -> RenyiBall:
+    """F for what is made for Rényi balls alone; ParameterError if it is another set."""
+    found = uncertainty.around(joint)
+    if not isinstance(found, RenyiBall):
+        raise ParameterError(
+            "this method is made for Rényi balls",
+            where=type(uncertainty).__name__,
+            remedy='Use ChiSquare, Renyi, Everything or Exactly, or method="auto".',
+        )
+    return found

@@ -8,24 +8,34 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.uncertainty.sets import ball_around
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "uncertainty"))
 from attacks import climb, members, ratio
 
 MEMBERS, STARTS = 10_000, 50
 CASES = {
-    "example 3": (dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True), dc.RLDP(math.log(2))),
-    "coupling": (dc.Joint.from_counts([[90, 30, 5], [25, 60, 40], [9, 9, 90]], include_secret=True), dc.RLDP(1.0)),
-    "curator": (dc.Joint.from_counts([[30, 10, 5], [5, 20, 40], [9, 9, 9]]).curator(), dc.RLDP(0.7)),
-    "coupling for a curator": (dc.Joint.from_counts([[30, 10, 5], [5, 20, 40], [9, 9, 0]]).curator(), dc.RLDP(0.7)),
-    "coupling of X alone": (dc.Joint.from_counts([[30, 10, 0, 5], [5, 20, 0, 40], [9, 9, 0, 0]]), dc.RLDP(0.9)),
+    "example 3": (dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True), dc.RLDP(math.log(2), dc.ChiSquare())),
+    "coupling": (
+        dc.Joint.from_counts([[90, 30, 5], [25, 60, 40], [9, 9, 90]], include_secret=True),
+        dc.RLDP(1.0, dc.ChiSquare()),
+    ),
+    "curator": (dc.Joint.from_counts([[30, 10, 5], [5, 20, 40], [9, 9, 9]]).curator(), dc.RLDP(0.7, dc.ChiSquare())),
+    "coupling for a curator": (
+        dc.Joint.from_counts([[30, 10, 5], [5, 20, 40], [9, 9, 0]]).curator(),
+        dc.RLDP(0.7, dc.ChiSquare()),
+    ),
+    "coupling of X alone": (
+        dc.Joint.from_counts([[30, 10, 0, 5], [5, 20, 0, 40], [9, 9, 0, 0]]),
+        dc.RLDP(0.9, dc.ChiSquare()),
+    ),
 }
 
 
 def strongest_attack(channel, joint, notion, seed=0):
     """The largest ln P(y | s) / P(y | t) that brute force finds over F, over all outputs and pairs of secrets."""
     rng = np.random.default_rng(seed)
-    ball, rows = notion.uncertainty.ball(joint), joint.expand(channel.matrix)
+    ball, rows = ball_around(notion.uncertainty, joint), joint.expand(channel.matrix)
     drawn = members(ball, MEMBERS, rng)
     likelihoods = np.einsum("nsu,ysu->nys", drawn / drawn.sum(axis=2, keepdims=True), rows)
     ratios = likelihoods[:, :, :, None] / likelihoods[:, :, None, :]

@@ -7,17 +7,17 @@ import pytest
 
 import discreet as dc
 from discreet.information import utility
-from discreet.solvers.robust import coupling
-from discreet.solvers.robust.climb import Climber
-from discreet.solvers.robust.curve import Curves, splits
+from discreet.solvers.problem import Effort
+from discreet.solvers.robust.bands import search
+from discreet.solvers.robust.bands.curves import Curves, again, pruned, split, splits, start, with_kinds
+from discreet.solvers.robust.bands.rows import POOL, BandClimber, KindSettings, Splitter
+from discreet.solvers.robust.bands.search import improve
+from discreet.solvers.robust.bands.shapes import GROUPS, OtherSecrets, SecretUnderBand
 from discreet.solvers.robust.gluing import cells
-from discreet.solvers.robust.polish import polished
-from discreet.solvers.robust.private import at_level
-from discreet.solvers.robust.shapes import GROUPS, Others, Secret
-from discreet.solvers.robust.splitter import POOL, Setting, Splitter
-from discreet.solvers.robust.state import again, pruned, split, start, with_kinds
-from discreet.solvers.robust.steps import improve
-from discreet.uncertainty.support import largest
+from discreet.solvers.robust.polishing import polished
+from discreet.solvers.robust.rescaling import at_level
+from discreet.uncertainty.extremes import largest
+from discreet.uncertainty.sets import ball_around
 
 NOTION = dc.RLDP(1.5, dc.ChiSquare(0.9))
 PRICE = float(np.exp(1.5))
@@ -35,13 +35,13 @@ def never():
 
 
 def secrets(joint, size=20):
-    ball = NOTION.uncertainty.ball(joint)
-    return ball, [Secret(ball, s, splits(ball, size)) for s in range(len(ball.mass))]
+    ball = ball_around(NOTION.uncertainty, joint)
+    return ball, [SecretUnderBand(ball, s, splits(ball, size)) for s in range(len(ball.mass))]
 
 
 def others_of(secret, kinds):
     """The others at their averages, varying on their own."""
-    return Others(np.full(kinds, 1 - secret.mass), np.ones(kinds), np.ones(kinds))
+    return OtherSecrets(np.full(kinds, 1 - secret.mass), np.ones(kinds), np.ones(kinds))
 
 
 def test_a_row_that_is_constant_on_groups_moves_as_far_as_under_the_grouped_distribution():
@@ -67,7 +67,7 @@ def test_what_is_left_of_a_constant_row_is_not_a_shape():
 def test_slope_is_the_gradient_of_worth(left):
     _, (secret, *_) = secrets(drawn(4, 5))
     row, step = np.random.default_rng(2).uniform(0.2, 2, (1, len(secret.p))), 1e-6
-    others = Others(np.array([0.8]), np.array([1.1]), np.array([left]))
+    others = OtherSecrets(np.array([0.8]), np.array([1.1]), np.array([left]))
     moved = row + step * np.eye(len(secret.p))
     slope = (secret.worth(moved, others) - secret.worth(row, others)) / step
     assert slope == pytest.approx(secret.slope(row, others)[0], abs=1e-4)
@@ -79,7 +79,7 @@ def test_a_climb_ends_inside_the_band_and_no_lower_than_it_began():
     prices = np.random.default_rng(3).normal(0, 0.3, len(secret.p)) * secret.p
     others = others_of(secret, 1).at(0)
     begin = np.vstack([np.ones(len(secret.p)), 1 + 0.1 * np.random.default_rng(4).uniform(-1, 1, len(secret.p))])
-    found = Climber(secret).climb(band, prices, begin, others, never)
+    found = BandClimber(secret).climb(band, prices, begin, others, never)
     assert len(found)
     shapes = secret.shapes(found)
     assert (shapes.strength(found @ secret.p, band) >= 1 - 1e-6).all()
@@ -91,7 +91,7 @@ def test_every_splitting_adds_up_letter_by_letter_and_kind_by_kind():
     _, (secret, *_) = secrets(drawn(4, 5))
     splitter, curves = Splitter(secret), Curves.first(20, PRICE, heaviest=0)
     curves = curves.joined([curves.alone()])
-    setting = Setting(curves.bands(0), np.array([0.7, 0.3]), others_of(secret, 2))
+    setting = KindSettings(curves.bands(0), np.array([0.7, 0.3]), others_of(secret, 2))
     splitter.search(setting, 3, 6, never)
     part = splitter.splitting(setting)
     assert part.weights @ part.rows == pytest.approx(np.ones(len(secret.p)), abs=1e-7)
@@ -104,7 +104,7 @@ def test_whatever_is_forgotten_there_are_weights_that_add_up(share):
     _, (secret, *_) = secrets(drawn(4, 12))
     splitter, curves = Splitter(secret), Curves.first(20, PRICE, heaviest=0)
     curves = curves.joined([curves.alone()])
-    setting = Setting(curves.bands(0), np.array([share, 1 - share]), others_of(secret, 2))
+    setting = KindSettings(curves.bands(0), np.array([share, 1 - share]), others_of(secret, 2))
     splitter.search(setting, 1, 0, never)
     many = 1 + 0.01 * np.random.default_rng(5).uniform(-1, 1, (POOL, len(secret.p)))
     splitter.offer(secret.shapes(many), np.ones(POOL), 1)
@@ -123,7 +123,7 @@ def test_a_heavy_secret_earns_a_kind_of_its_own_and_the_value_said_is_kept():
     assert two.value > one.value * 1.001
     assert (two.draw.shares > 0.01).all()
     two = again(splitters, two, rounds=1, late=never)
-    glued = coupling._glued(ball, splitters, two)
+    glued = search._glued(ball, splitters, two)
     channel = at_level(joint, NOTION, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
     assert utility(joint, channel) == pytest.approx(two.value, rel=0.02)
 
@@ -166,7 +166,7 @@ def test_rows_of_different_kinds_must_not_meet():
     mixed = replace(two, draw=replace(two.draw, shares=np.ones(1)), parts=together)
     kept = []
     for state in (two, mixed):
-        glued = coupling._glued(ball, splitters, state)
+        glued = search._glued(ball, splitters, state)
         channel = at_level(joint, NOTION, glued.widths, glued.rows.reshape(len(glued.widths), -1), grow=True)
         kept.append(utility(joint, channel))
     assert kept[1] < 0.97 * kept[0]
@@ -177,10 +177,10 @@ def test_polishing_the_whole_problem_keeps_more_and_stays_nearly_private():
     ball, every = secrets(joint, 60)
     splitters = [Splitter(secret) for secret in every]
     state = start(splitters, Curves.first(60, PRICE, int(ball.mass.argmax())), never)
-    before = coupling._glued(ball, splitters, state)
+    before = search._glued(ball, splitters, state)
     before = at_level(joint, NOTION, before.widths, before.rows.reshape(len(before.widths), -1), grow=True)
     values = []
-    after = polished(joint, NOTION, before, tell=values.append)
+    after, _ = polished(joint, NOTION, before, Effort(progress=lambda value, *_: values.append(value)))
     assert np.diff(values).min() > -1e-9
     assert utility(joint, after) == pytest.approx(values[-1], rel=0.01)
     assert utility(joint, after) > 1.01 * utility(joint, before)

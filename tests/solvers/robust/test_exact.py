@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from catalogue import solved
 
 import discreet as dc
-from discreet.solvers.method import Limits
 from discreet.solvers.methods import METHODS
-from discreet.solvers.robust import exact
-from discreet.solvers.robust.bounds import robust_bound
-from discreet.solvers.robust.cuts import coarse_cone
+from discreet.solvers.problem import Effort, Problem
+from discreet.solvers.robust.optimum import coarse_cone, search_optimum
+from discreet.solvers.robust.rescaling import robust_bound
 
 EXAMPLE_3 = dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
 SIMPLER = ("grr", "srr", "ir", "robust-cr", "polyopt", "coupling")
@@ -25,9 +25,20 @@ def drawn(c, k, seed=0, n=32_561):
     )
 
 
+def certified(joint, notion):
+    bound = robust_bound(joint, notion, Effort())
+    return solved(search_optimum, Problem.of(joint, notion), time_limit=60.0, gap=GAP, known_bound=bound)
+
+
 def test_example_3_is_certified():
     notion = dc.RLDP(math.log(2), dc.ChiSquare(0.95))
-    found = exact.solve(EXAMPLE_3, notion, gap=GAP, known_bound=robust_bound(EXAMPLE_3, notion))
+    found = solved(
+        search_optimum,
+        Problem.of(EXAMPLE_3, notion),
+        time_limit=60.0,
+        gap=GAP,
+        known_bound=robust_bound(EXAMPLE_3, notion, Effort()),
+    )
     assert found.status == "optimal"
     assert found.value == pytest.approx(0.5936, abs=0.0005)
     assert found.gap <= GAP
@@ -39,7 +50,13 @@ def test_example_3_is_certified():
 )
 def test_draws_of_the_papers_sizes(c, k, epsilon, known):
     joint, notion = drawn(c, k), dc.RLDP(epsilon, dc.ChiSquare(0.9))
-    found = exact.solve(joint, notion, gap=GAP, known_bound=robust_bound(joint, notion))
+    found = solved(
+        search_optimum,
+        Problem.of(joint, notion),
+        time_limit=60.0,
+        gap=GAP,
+        known_bound=robust_bound(joint, notion, Effort()),
+    )
     assert found.value / joint.entropy >= known
     assert found.gap <= 0.01 * found.value
     assert notion.level(found.channel, joint).epsilon <= epsilon
@@ -54,15 +71,15 @@ def test_auto_is_never_less_than_anything_simpler(seed):
         notion = dc.RLDP(epsilon, dc.ChiSquare(0.9))
         best = dc.design(joint, notion, time_limit=6.0)
         for name in SIMPLER:
-            other = METHODS[name](joint, notion, dc.MutualInformation, Limits(GAP, 2.0)).channel
+            other = METHODS[name].solve(Problem.of(joint, notion), Effort.within(2.0, GAP)).channel
             assert best.utility >= dc.MutualInformation.of(joint, other) - 1e-9, (name, epsilon)
 
 
 def test_the_mixture_is_at_least_as_good_as_what_it_began_with():
     """Without any time to search: the rows of two mechanisms are mixed, and the better of the two is a mixture."""
     joint, notion = drawn(2, 3), dc.RLDP(1.0, dc.ChiSquare(0.9))
-    channels = [METHODS[name](joint, notion, dc.MutualInformation, Limits()).channel for name in ("grr", "robust-cr")]
-    found = exact.solve(joint, notion, time_limit=1e-3, begin_with=channels)
+    channels = [METHODS[name].solve(Problem.of(joint, notion), Effort()).channel for name in ("grr", "robust-cr")]
+    found = solved(search_optimum, Problem.of(joint, notion), gap=GAP, time_limit=1e-3, begin_with=channels)
     assert found.value >= max(dc.MutualInformation.of(joint, channel) for channel in channels) * (1 - 1e-8)
     assert found.status == "time limit"
 
@@ -71,16 +88,22 @@ def test_time_that_runs_out_anywhere_still_gives_what_it_began_with():
     """Letters never seen are bounded by cuts only: a cone that is no longer cut looks unbounded."""
     joint = dc.Joint.from_counts([[0, 0, 7], [2, 2, 7], [8, 3, 1]], include_secret=True)
     notion = dc.RLDP(1.0, dc.ChiSquare(0.9))
-    channel = METHODS["grr"](joint, notion, dc.MutualInformation, Limits()).channel
+    channel = METHODS["grr"].solve(Problem.of(joint, notion), Effort()).channel
     for seconds in (1e-9, 0.003, 0.01, 0.02, 0.04, 0.08):
-        found = exact.solve(joint, notion, time_limit=seconds, begin_with=[channel])
+        found = solved(search_optimum, Problem.of(joint, notion), gap=GAP, time_limit=seconds, begin_with=[channel])
         assert found.value >= dc.MutualInformation.of(joint, channel) * (1 - 1e-8)
         assert notion.level(found.channel, joint).epsilon <= 1.0
 
 
 def value(joint, notion):
     """What is kept, and what nobody can exceed: monotonicity is certain up to the gap."""
-    found = exact.solve(joint, notion, gap=GAP, known_bound=robust_bound(joint, notion))
+    found = solved(
+        search_optimum,
+        Problem.of(joint, notion),
+        time_limit=60.0,
+        gap=GAP,
+        known_bound=robust_bound(joint, notion, Effort()),
+    )
     assert found.status == "optimal"
     return found.value, found.upper_bound
 
@@ -104,7 +127,10 @@ def test_value_grows_with_epsilon_and_as_the_set_shrinks(notions):
 
 def test_value_grows_with_the_number_of_records():
     found = [
-        value(dc.Joint.from_counts(np.array([[7, 10], [26, 57]]) * times, include_secret=True), dc.RLDP(math.log(2)))
+        value(
+            dc.Joint.from_counts(np.array([[7, 10], [26, 57]]) * times, include_secret=True),
+            dc.RLDP(math.log(2), dc.ChiSquare()),
+        )
         for times in (1, 4, 30)
     ]
     assert all(high[0] >= low[0] + 5 * GAP for low, high in itertools.pairwise(found))

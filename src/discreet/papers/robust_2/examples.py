@@ -10,33 +10,33 @@ from numpy.typing import NDArray
 from discreet.channel import Channel
 from discreet.information import utility
 from discreet.joint import Joint
-from discreet.mechanisms.grr import grr
-from discreet.mechanisms.ir import distance, paper_ir
-from discreet.mechanisms.srr import srr
-from discreet.notions.cone import Cone
-from discreet.notions.polytope import polyopt_rows
+from discreet.mechanisms.independent_reporting import distance, paper_ir
+from discreet.mechanisms.randomised_response import grr, srr
+from discreet.notions.notion import Cone
+from discreet.notions.polyopt import polyopt_rows
 from discreet.notions.rldp import RLDP
-from discreet.papers.model import Effort, Measured, Outcome
-from discreet.papers.optimum import optimum_in
-from discreet.papers.robust_2.methods import METHODS, Setting
-from discreet.solvers.robust import exact
-from discreet.solvers.vertices import vertices
+from discreet.papers.experiment import Measured, Reproduction, Workload, optimum_in
+from discreet.papers.robust_2.robust_methods import METHODS, RobustCase
+from discreet.solvers.driver import solve
+from discreet.solvers.enumeration import vertices
+from discreet.solvers.problem import Effort, Problem
+from discreet.solvers.robust.optimum import search_optimum
 from discreet.uncertainty import ChiSquare
-from discreet.uncertainty.statistics import l1_radius, lower_bounds, upper_bounds
+from discreet.uncertainty.renyi_ball import l1_radius, lower_bounds, upper_bounds
 
 ESTIMATE = Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
 TRUTH = Joint(np.array([[0.1, 0.1], [0.2, 0.6]]), include_secret=True)
 EPSILON = math.log(2)
-BALL = ChiSquare(0.95).ball(ESTIMATE)
+BALL = ChiSquare(0.95).around(ESTIMATE)
 CELLS = ("s1,u1", "s1,u2", "s2,u1", "s2,u2")
 
 
-def first(_: Effort) -> Outcome:
+def first(_: Workload) -> Reproduction:
     values = {"B": Measured(BALL.radius), "D₂(P̂‖P*)": Measured(float(BALL.divergence(TRUTH.table)))}
-    return Outcome(values, words="P* lies in F, as the example says.")
+    return Reproduction(values, words="P* lies in F, as the example says.")
 
 
-def second(_: Effort) -> Outcome:
+def second(_: Workload) -> Reproduction:
     bounds, highest, radii = lower_bounds(BALL), upper_bounds(BALL), l1_radius(BALL)
     values = {f"P̂(s{s + 1})": Measured(float(BALL.mass[s])) for s in range(2)}
     for s in range(2):
@@ -50,12 +50,12 @@ def second(_: Effort) -> Outcome:
         "The printed B_s1 does not follow from Theorem 1, and what depends on it is off with it; maximising over F "
         "directly agrees with the theorem."
     )
-    return Outcome(values, words=words)
+    return Reproduction(values, words=words)
 
 
-def third(_: Effort) -> Outcome:
+def third(_: Workload) -> Reproduction:
     """PolyOpt as printed (16 vertices, four of them used), and what the same set allows without the rows for s = s'."""
-    at = Setting(ESTIMATE, EPSILON)
+    at = RobustCase(ESTIMATE, EPSILON)
     cone = Cone(polyopt_rows(ESTIMATE, at.notion, same_secret=True))
     best = optimum_in(ESTIMATE, cone, gap=1e-9, time_limit=None)
     freer = optimum_in(ESTIMATE, Cone(polyopt_rows(ESTIMATE, at.notion, same_secret=False)), gap=1e-9, time_limit=None)
@@ -63,7 +63,7 @@ def third(_: Effort) -> Outcome:
     values = _entries("PolyOpt", matrix) | _utilities("PolyOpt", Channel(matrix)) | listed(cone.rows, best.matrix)
     values |= {
         "I_P̂ without s = s'": Measured(freer.value),
-        "I_P̂ exact": Measured(exact.solve(ESTIMATE, at.notion, gap=1e-4, time_limit=None).value),
+        "I_P̂ exact": Measured(solve(search_optimum, Problem.of(ESTIMATE, at.notion), Effort(gap=1e-4)).value),
         "I_P̂ NR": Measured(METHODS["NR"](at, 0.0)),
         "outputs": Measured(float(len(matrix))),
     }
@@ -72,18 +72,18 @@ def third(_: Effort) -> Outcome:
         f"The optimum for F itself, no polytope in between, is {values['I_P̂ exact'].value:.4f}, and with P̂ known for "
         f"certain {values['I_P̂ NR'].value:.4f}."
     )
-    return Outcome(values, words=words)
+    return Reproduction(values, words=words)
 
 
-def fourth(_: Effort) -> Outcome:
+def fourth(_: Workload) -> Reproduction:
     plain, secret = grr(ESTIMATE, EPSILON), srr(ESTIMATE, EPSILON)
     values = _entries("GRR", plain.matrix) | _entries("SRR", secret.matrix)
     for name, channel in (("GRR", plain), ("SRR", secret)):
         values |= _utilities(name, channel)
-    return Outcome(values)
+    return Reproduction(values)
 
 
-def fifth(_: Effort) -> Outcome:
+def fifth(_: Workload) -> Reproduction:
     found = paper_ir(ESTIMATE, RLDP(EPSILON, ChiSquare(0.95)))
     values = {"d": Measured(distance(BALL)), "ε₂": Measured(found.strength)}
     values |= _entries("IR", found.channel.matrix) | _utilities("IR", found.channel)
@@ -93,7 +93,7 @@ def fifth(_: Effort) -> Outcome:
     better = utility(ESTIMATE, srr(ESTIMATE, EPSILON)) / utility(ESTIMATE, found.channel)
     values["I_P̂ of SRR / I_P̂ of IR"] = Measured(better)
     words = "The printed d = 1.4591 is right: it follows from the radius that Example 2 should have printed."
-    return Outcome(values, words=words)
+    return Reproduction(values, words=words)
 
 
 def listed(conditions: NDArray[np.float64], mechanism: NDArray[np.float64]) -> dict[str, Measured]:

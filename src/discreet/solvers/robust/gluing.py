@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discreet.arrays import Floats
+
 NARROWEST = 1e-12
 
 
@@ -64,7 +65,7 @@ def glue(masses: Floats, weights: list[Floats], rows: list[Floats], means: list[
     return Glued(cut.widths, np.stack([own[chosen] for own, chosen in zip(rows, cut.chosen.T, strict=True)], axis=1))
 
 
-def together(shares: Floats, parts: list[Glued]) -> Glued:
+def side_by_side(shares: Floats, parts: list[Glued]) -> Glued:
     """Cells of several kinds side by side, the rows scaled so that they add up exactly."""
     widths = np.concatenate([share / shares.sum() * part.widths for share, part in zip(shares, parts, strict=True)])
     cells = np.concatenate([part.rows for part in parts])

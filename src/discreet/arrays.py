@@ -1,0 +1,27 @@
+"""The kinds of arrays that the package speaks of, each named once."""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+Floats = NDArray[np.float64]
+"""Probabilities, rows, prices, values."""
+
+Integers = NDArray[np.int64]
+"""Weights over 2^bits, counts."""
+
+Indices = NDArray[np.intp]
+"""Places in another array."""
+
+Codes = NDArray[np.unsignedinteger]
+"""Letters as numbers, in as few bytes as they need."""
+
+Weights: TypeAlias = "Integers | csc_array"
+"""Whole numbers, one row per output and one column per letter: all of them, or those that are not zero."""
+
+Rows: TypeAlias = "Floats | csr_array"
+"""Rows of a channel: all entries, or those that are not zero."""

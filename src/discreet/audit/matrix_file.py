@@ -1,0 +1,104 @@
+"""Transition matrices from CSV files, such as the PRAM matrices of other tools."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.channel import Channel
+from discreet.exceptions import ChannelError, InOwnWords, TableError
+
+SUM_TOLERANCE = 1e-6
+"""Matrices are exported with six digits and more."""
+LARGEST_FILE = 256 * 2**20
+"""About 5,000 × 5,000 cells of ten characters."""
+
+
+def read_matrix(path: str | os.PathLike[str], inputs: Literal["columns", "rows"] | None = None) -> Channel:
+    """Q from a CSV with or without a header row and a column of names.
+
+    Q[y, x] has one column per letter, and columns add up to one; PRAM matrices have one *row* per letter. Whichever
+    adds up to one is taken; where both do, and the matrix is not symmetric, `inputs` must say which it is.
+    """
+    numbers, rows, columns = _named(_cells(Path(path)))
+    by_column, by_row = (bool((np.abs(numbers.sum(axis=axis) - 1) <= SUM_TOLERANCE).all()) for axis in (0, 1))
+    if inputs is None and by_column and by_row and not np.allclose(numbers, numbers.T, atol=SUM_TOLERANCE):
+        raise ChannelError(
+            "rows and columns both add up to one", remedy='Say which are the inputs: inputs="columns" or inputs="rows".'
+        )
+    if not (by_row if inputs == "rows" else by_column if inputs == "columns" else by_row or by_column):
+        raise ChannelError(
+            f"the {inputs or 'rows or columns'} do not add up to one within {SUM_TOLERANCE:g}",
+            where=f"{numbers.shape[0]} rows, {numbers.shape[1]} columns",
+            remedy="Export the matrix with more digits, without row or column totals.",
+        )
+    if inputs == "rows" or (inputs is None and not by_column):
+        numbers, rows, columns = numbers.T, columns, rows
+    return Channel(numbers / numbers.sum(axis=0), columns, rows)
+
+
+def _cells(path: Path) -> list[list[str]]:
+    with InOwnWords(_unread, OSError, UnicodeDecodeError, csv.Error):
+        if path.stat().st_size > LARGEST_FILE:
+            raise TableError("a matrix file above 256 MiB", remedy="Audit a smaller matrix, or load it with numpy.")
+        text = path.read_text(encoding="utf-8-sig")
+        reader = csv.reader(text.splitlines(), delimiter=_separator(text), skipinitialspace=True)
+        rows = [[cell.strip() for cell in row] for row in reader if any(row)]
+    widths = {len(row) for row in rows}
+    if len(widths) == 2 and len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):
+        rows[0] = ["", *rows[0]]
+        widths = {len(row) for row in rows}
+    if not rows:
+        raise TableError("no numbers", remedy="Give a matrix of probabilities.")
+    if len(widths) != 1:
+        raise TableError("rows of different lengths", remedy="Give one cell for every input and output.")
+    return rows
+
+
+def _unread(error: Exception) -> TableError:
+    return TableError("the matrix cannot be read", where=type(error).__name__, remedy="Give a UTF-8 CSV.")
+
+
+def _no_number(_: Exception) -> TableError:
+    return TableError("a cell that is not a number", remedy="Only the first row and column may be names.")
+
+
+def _separator(text: str) -> str:
+    """Tab, semicolon, comma or space: the first of them that the last line, which is numbers, contains."""
+    last = text.rstrip().rpartition("\n")[2]
+    return next((mark for mark in "\t;, " if mark in last), ",")
+
+
+def _named(cells: list[list[str]]) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
+    """The numbers, and the names of rows and columns where the first column or row is not numbers."""
+    header = not all(_is_number(cell) for cell in cells[0][1:] or cells[0])
+    body = cells[1:] if header else cells
+    if not body:
+        raise TableError("no numbers", remedy="Give a matrix of probabilities.")
+    named = not all(_is_number(row[0]) for row in body) or (header and cells[0][0] == "")
+    start = 1 if named else 0
+    with InOwnWords(_no_number, ValueError):
+        numbers = np.array([[_number(cell) for cell in row[start:]] for row in body])
+    if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0).any():
+        raise ChannelError("a cell that is not a probability", remedy="Give numbers between 0 and 1.")
+    rows: Sequence[str] = [row[0] for row in body] if named else ()
+    return numbers, tuple(rows), tuple(cells[0][start:]) if header else ()
+
+
+def _number(cell: str) -> float:
+    """With a decimal point or a decimal comma."""
+    return float(cell.replace(",", "."))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        _number(cell)
+    except ValueError:
+        return False
+    return True

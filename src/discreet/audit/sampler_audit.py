@@ -1,0 +1,290 @@
+"""Audits of code that randomises records: a lower bound on its epsilon, a test against the matrix it should draw from.
+
+A sampler is a callable: a list of input letters in, an equally long list of outputs out. The bound is right with the
+stated confidence whatever the mechanism is.
+
+If a mechanism is ε-LDP then P(Y ∈ E | g) ≤ e^ε P(Y ∈ E | h) for all inputs g, h and sets of outputs E. Clopper-Pearson
+bounds p_low ≤ P(E | g) and P(E | h) ≤ p_high, each wrong with probability α/2m when m comparisons are tried, give
+ε ≥ ln(p_low / p_high). A tenth of α goes to every pair of inputs with every single output, where all draws count and a
+smaller α costs little. The rest goes to a few sets of outputs chosen on one half of the draws and bounded on the other:
+choosing then costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc, betaincinv, chdtr, chdtrc
+
+from discreet.arrays import Floats, Indices
+from discreet.channel import Channel
+from discreet.exceptions import ChannelError, ParameterError
+from discreet.joint import Joint
+from discreet.phrases import rounded_down
+
+Counts = NDArray[np.int64]
+Sampler = Callable[[list[Hashable]], Sequence[Any]]
+REJECTED = 1e-6
+"""A correct sampler is rejected once in a million tests."""
+SMALLEST_EXPECTED = 5.0
+"""Cells expected less often are pooled: from here on a sum of squares is nearly chi-square."""
+CHOSEN = 8
+"""Sets that the first half may choose; each takes its part of α."""
+SPREADS = 3.0
+"""Standard deviations by which a promising set must stand out."""
+SINGLE_SHARE = 0.1
+"""The part of α for single outputs, where a smaller one costs little."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """p-values of three tests of a sampler against its matrix, and of all together.
+
+    `frequencies`: outputs of every letter as often as the matrix says, neither further off nor nearer than chance.
+    `neighbours`: two draws in a row agree as often as independent ones. `repeats`: so do two runs on the same records.
+    """
+
+    tests: Mapping[str, float]
+
+    @property
+    def p_value(self) -> float:
+        return min(1.0, len(self.tests) * min(self.tests.values()))
+
+    @property
+    def rejected(self) -> bool:
+        return self.p_value < REJECTED
+
+
+@dataclass(frozen=True)
+class SamplerAudit:
+    """What the draws prove (`bound`), the comparison behind it in words, and the test against a matrix, if any."""
+
+    bound: LowerBound
+    words: str
+    fit: Fit | None
+
+    @property
+    def epsilon(self) -> float:
+        """The mechanism's level is at least this, with the stated confidence."""
+        return self.bound.epsilon
+
+
+def audit_sampler(
+    sampler: Sampler,
+    inputs: Sequence[Hashable] | Joint,
+    *,
+    channel: Channel | None = None,
+    draws: int = 100_000,
+    confidence: float = 0.99,
+    seed: int | None = None,
+) -> SamplerAudit:
+    """A lower bound on the level, and with a `channel` a test against it.
+
+    With letters as `inputs` the level is that of ordinary LDP. With a joint it is that of LDP with respect to S: the
+    records of each secret are drawn from P(z | s), and `seed` fixes that drawing, not the sampler's.
+    """
+    if draws < 2:
+        raise ParameterError("fewer than two draws", where="draws", remedy="Try 100_000.")
+    groups = inputs.secret_letters if isinstance(inputs, Joint) else tuple(inputs)
+    generator = np.random.default_rng(seed)
+    names = [groups[s] for s in inputs.seen] if isinstance(inputs, Joint) else list(groups)
+    halves = [[_outputs(sampler, _records(inputs, g, draws // 2, generator)) for g in range(len(names))] for _ in "12"]
+    outputs = sorted({y for half in halves for drawn in half for y in drawn}, key=repr)
+    position = {y: i for i, y in enumerate(outputs)}
+    counts = [np.array([_counted(drawn, position) for drawn in half]) for half in halves]
+    bound = lower_bound(counts[0], counts[1], confidence)
+    return SamplerAudit(
+        bound, describe(bound, names, outputs), None if channel is None else fit(sampler, channel, draws=draws)
+    )
+
+
+def fit(sampler: Sampler, channel: Channel, *, draws: int = 100_000) -> Fit:
+    """Test a sampler against the matrix it should draw from."""
+    position = {y: i for i, y in enumerate(channel.outputs)}
+    tests: dict[str, list[float]] = {"frequencies": [], "neighbours": [], "repeats": []}
+    statistic, degrees = 0.0, 0
+    for z, letter in enumerate(channel.inputs):
+        runs = [_codes(_outputs(sampler, [letter] * draws), position) for _ in range(2)]
+        column = channel.matrix[:, z]
+        if any((run < 0).any() or (column[run] == 0).any() for run in runs):
+            return Fit({"frequencies": 0.0, "neighbours": 1.0, "repeats": 1.0})
+        for run in runs:
+            distance, free = _distance(np.bincount(run, minlength=len(column)), column * draws)
+            statistic, degrees = statistic + distance, degrees + free
+            tests["frequencies"].append(float(chdtrc(free, distance)) if free else 1.0)
+            pairs = run[: draws // 2 * 2].reshape(-1, 2)
+            tests["neighbours"].append(_agreement(pairs[:, 0], pairs[:, 1], column))
+        tests["repeats"].append(_agreement(runs[0], runs[1], column))
+    combined = {name: min(1.0, len(values) * min(values)) for name, values in tests.items()}
+    if degrees:
+        overall = 2 * min(float(chdtr(degrees, statistic)), float(chdtrc(degrees, statistic)))
+        combined["frequencies"] = min(1.0, 2 * min(combined["frequencies"], overall))
+    return Fit(combined)
+
+
+def _records(
+    inputs: Sequence[Hashable] | Joint, group: int, draws: int, generator: np.random.Generator
+) -> list[Hashable]:
+    if not isinstance(inputs, Joint):
+        return [inputs[group]] * draws
+    chosen = generator.choice(len(inputs.letters), size=draws, p=inputs.letter_given_secret[group])
+    return [inputs.letters[z] for z in chosen]
+
+
+def _outputs(sampler: Sampler, records: list[Hashable]) -> list[Hashable]:
+    drawn = sampler(records)
+    outputs = drawn.tolist() if isinstance(drawn, np.ndarray) else list(drawn)
+    if len(outputs) != len(records):
+        raise ChannelError(
+            f"{len(records)} records in, {len(outputs)} out", where="sampler", remedy="One output for every record."
+        )
+    return outputs
+
+
+def _counted(drawn: list[Hashable], position: Mapping[Hashable, int]) -> NDArray[np.int64]:
+    return np.bincount(_codes(drawn, position), minlength=len(position)).astype(np.int64)
+
+
+def _codes(drawn: list[Hashable], position: Mapping[Hashable, int]) -> Indices:
+    return np.fromiter((position.get(y, -1) for y in drawn), dtype=np.intp, count=len(drawn))
+
+
+def _distance(counts: NDArray[np.intp], expected: NDArray[np.float64]) -> tuple[float, int]:
+    """Pearson's χ² and its degrees of freedom; cells that are too rare are counted together."""
+    rare = expected < SMALLEST_EXPECTED
+    observed = np.append(counts[~rare], counts[rare].sum()).astype(float)
+    wanted = np.append(expected[~rare], expected[rare].sum())
+    used = wanted >= SMALLEST_EXPECTED if (~rare).any() else wanted > 0
+    observed, wanted = observed[used], wanted[used]
+    wanted = wanted * observed.sum() / wanted.sum()
+    return float(((observed - wanted) ** 2 / wanted).sum()), len(wanted) - 1
+
+
+def _agreement(first: Indices, second: Indices, column: NDArray[np.float64]) -> float:
+    """Two-sided binomial p-value of how often two draws agree; independent ones do with probability Σ_y Q[y, z]²."""
+    rate, trials, hits = min(1.0, float((column**2).sum())), len(first), int((first == second).sum())
+    if rate >= 1.0 - 1e-12 or trials == 0:
+        return 1.0
+    below = float(bdtr(hits, trials, rate))
+    above = float(bdtrc(hits - 1, trials, rate)) if hits else 1.0
+    return min(1.0, 2 * min(below, above))
+
+
+# ---- the lower bound -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """ε ≥ `epsilon` with this confidence: seen in `outputs`, which are likelier after input `first` than `second`.
+
+    Inputs and outputs are positions in the count matrix.
+    """
+
+    epsilon: float
+    confidence: float
+    first: int
+    second: int
+    outputs: tuple[int, ...]
+    comparisons: int
+
+
+def lower_bound(first_half: Counts, second_half: Counts, confidence: float = 0.99) -> LowerBound:
+    """From counts[input, output] of two independent halves of the draws."""
+    if not 0 < confidence < 1:
+        raise ParameterError("confidence outside (0, 1)", where="confidence", remedy="Try 0.99.")
+    if first_half.shape != second_half.shape or first_half.ndim != 2 or len(first_half) < 2:
+        raise ParameterError("not two matrices of counts", remedy="Give counts[input, output] for at least two inputs.")
+    if min(first_half.sum(axis=1).min(), second_half.sum(axis=1).min()) <= 0:
+        raise ParameterError("an input without draws", remedy="Draw from every input in both halves.")
+    alpha = 1 - confidence
+    single = _every_output(first_half + second_half, SINGLE_SHARE * alpha, confidence)
+    chosen = _chosen_sets(first_half, second_half, (1 - SINGLE_SHARE) * alpha, confidence)
+    return max(single, chosen, key=lambda bound: bound.epsilon)
+
+
+def clopper_pearson_low(successes: Counts | Floats, draws: Counts | Floats, alpha: float) -> Floats:
+    """The smallest probability that α does not rule out."""
+    low = betaincinv(np.maximum(successes, 1), draws - successes + 1, alpha)
+    return np.asarray(np.where(successes == 0, 0.0, low))
+
+
+def clopper_pearson_high(successes: Counts | Floats, draws: Counts | Floats, alpha: float) -> Floats:
+    """The largest probability that α does not rule out."""
+    high = betaincinv(successes + 1, np.maximum(draws - successes, 1), 1 - alpha)
+    return np.asarray(np.where(successes == draws, 1.0, high))
+
+
+def _every_output(counts: Counts, alpha: float, confidence: float) -> LowerBound:
+    """All ordered pairs of inputs with all outputs. Only 2·inputs·outputs probabilities are bounded, each once."""
+    inputs, outputs = counts.shape
+    draws = counts.sum(axis=1, keepdims=True)
+    each = alpha / (2 * inputs * outputs)
+    low, high = clopper_pearson_low(counts, draws, each), clopper_pearson_high(counts, draws, each)
+    g, h = low.argmax(axis=0), high.argmin(axis=0)
+    y = np.arange(outputs)
+    with np.errstate(divide="ignore"):
+        bounds = np.where(g == h, 0.0, np.log(low[g, y]) - np.log(high[h, y]))
+    best = int(bounds.argmax())
+    return LowerBound(
+        max(0.0, float(bounds[best])), confidence, int(g[best]), int(h[best]), (best,), inputs * (inputs - 1) * outputs
+    )
+
+
+def _chosen_sets(first_half: Counts, second_half: Counts, alpha: float, confidence: float) -> LowerBound:
+    """Sets of outputs with a large likelihood ratio on the first half, bounded on the second."""
+    candidates = _candidates(first_half)
+    draws = second_half.sum(axis=1)
+    each = alpha / (2 * max(1, len(candidates)))
+    best = LowerBound(0.0, confidence, 0, 1, (), len(candidates))
+    for g, h, outputs in candidates:
+        hits = second_half[:, outputs].sum(axis=1)
+        low, high = clopper_pearson_low(hits[g], draws[g], each), clopper_pearson_high(hits[h], draws[h], each)
+        epsilon = float(np.log(low / high)) if low > 0 else 0.0
+        if epsilon > best.epsilon:
+            best = LowerBound(epsilon, confidence, g, h, tuple(int(y) for y in outputs), len(candidates))
+    return best
+
+
+def _candidates(counts: Counts) -> list[tuple[int, int, NDArray[np.intp]]]:
+    """The most promising pairs and sets {y : n_g(y)/n_h(y) ≥ threshold}, judged by a normal approximation.
+
+    For every pair the outputs are put in falling order of likelihood ratio, and the best prefix of two or more is kept;
+    single outputs are judged already.
+    """
+    draws = counts.sum(axis=1)
+    shares = (counts + 0.5) / (draws[:, None] + 0.5 * counts.shape[1])
+    found: list[tuple[float, int, int, NDArray[np.intp]]] = []
+    for g in range(len(counts)):
+        order = np.argsort(shares / shares[g], axis=1, kind="stable")
+        p, q = np.cumsum(shares[g][order], axis=1), np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)
+        predicted = np.log(p / q) - SPREADS * (_spread(p, draws[g]) + _spread(q, draws[:, None]))
+        predicted[g], predicted[:, 0] = -np.inf, -np.inf
+        size = predicted.argmax(axis=1)
+        value = predicted[np.arange(len(size)), size]
+        for h in np.argsort(-value)[:CHOSEN]:
+            if h != g:
+                found.append((float(value[h]), g, int(h), order[h, : size[h] + 1]))
+    found.sort(key=lambda item: -item[0])
+    return [(g, h, outputs) for _, g, h, outputs in found[:CHOSEN]]
+
+
+def _spread(p: Floats, draws: Counts) -> Floats:
+    """The standard deviation of ln p̂."""
+    return np.asarray(np.sqrt(np.maximum(1 - p, 0) / (p * draws)))
+
+
+def describe(bound: LowerBound, inputs: Sequence[object], outputs: Sequence[object]) -> str:
+    """The comparison behind the bound, in words."""
+    if bound.epsilon <= 0:
+        return "no output was seen clearly more often after one input than after another"
+    named = ", ".join(str(outputs[y]) for y in bound.outputs[:3]) + (", …" if len(bound.outputs) > 3 else "")
+    factor = rounded_down(math.exp(bound.epsilon), above=1.0, digits=3)
+    return (
+        f"{named}: at least {factor} times as likely after {inputs[bound.first]} as after {inputs[bound.second]}, "
+        f"with {rounded_down(bound.confidence)} confidence"
+    )

@@ -1,0 +1,172 @@
+"""The proof: integer weights, an exact prior, a notion, and a level; accepted or refused, never "about right".
+
+How a notion is proven is said once, in `PROVERS`: by its type, and for a notion about an uncertainty set by its type
+and the type of the set. Looking it up takes the very type; a subclass, or a set nobody has a proof for, is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.arrays import Integers, Weights
+from discreet.certify.exact_arithmetic import MAX_BITS
+from discreet.exceptions import ChannelError, ParameterError, ProofError
+from discreet.joint import Joint
+from discreet.notions.notion import SEVERAL, Notion, Witness
+
+STEP = 10**9
+"""Levels are stated in steps of 1e-9, rounded up."""
+MOST_DENSE, PER_WEIGHT = 1 << 16, 8
+"""So many cells any weights may have where a proof needs all of them, and so many for each that is not zero."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """`notion` holds at `epsilon`, for these weights and this prior."""
+
+    notion: Notion
+    epsilon: float
+
+
+@dataclass(frozen=True, eq=False)
+class ProofAttempt:
+    """What a proof attempt found: per output by how much "high ≤ e^ε low" fails (0 where it is proven), and where."""
+
+    holds: NDArray[np.bool_]
+    violation: NDArray[np.float64]
+    witness: Callable[[int], Witness]
+
+    @property
+    def proven(self) -> bool:
+        return bool(self.holds.all())
+
+    def words(self, y: int, outputs: Sequence[Hashable] | None = None) -> str:
+        """Output and secrets by name, the output by position if it has none."""
+        found = self.witness(y)
+        output = f"number {y}" if outputs is None else repr(outputs[y])
+        known = "".join(f", given {name} = {value!r}" for name, value in found.side_channel)
+        against = "the population" if found.other is None else repr(found.other)
+        return f"output {output}, {found.secret!r} against {against}{known}"
+
+
+class Prover(Protocol):
+    """How a notion is proven, all in exact arithmetic. A wrong guess anywhere may fail a proof, never make one."""
+
+    def check(self, weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
+        """Every condition of the notion at this level."""
+        ...
+
+    def level(self, weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
+        """The smallest multiple of 1e-9 that can be proven; infinite if there is none."""
+        ...
+
+
+PROVERS: dict[type | tuple[type, type], Prover] = {}
+"""By type of notion, or by type of notion and type of its uncertainty set."""
+
+
+@dataclass(frozen=True)
+class EveryPart:
+    """The proof of several promises at once: the first at the level asked for, the others at their own."""
+
+    def check(self, weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
+        levels = [epsilon, *(Fraction(one.epsilon) for one in notion.promises[1:])]
+        found = [check(weights, bits, joint, one, at) for one, at in zip(notion.promises, levels, strict=True)]
+        violation = np.stack([one.violation for one in found])
+        worst = violation.argmax(axis=0)
+        holds = np.asarray(np.stack([one.holds for one in found]).all(axis=0), dtype=np.bool_)
+        return ProofAttempt(holds, violation.max(axis=0), lambda y: found[worst[y]].witness(y))
+
+    def level(self, weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
+        first, *others = notion.promises
+        held = all(check(weights, bits, joint, one, Fraction(one.epsilon)).proven for one in others)
+        return prover_of(first).level(weights, bits, joint, first) if held else math.inf
+
+
+def prover_of(notion: Notion) -> Prover:
+    """ParameterError where no proof is known; what is not proven is not released."""
+    if type(notion) in SEVERAL:
+        return EveryPart()
+    kind, about = type(notion), getattr(notion, "uncertainty", None)
+    found = PROVERS.get(kind if about is None else (kind, type(about)))
+    if found is None:
+        over = "" if about is None else f" over {type(about).__name__}"
+        raise ParameterError(
+            f"no proof is known for {kind.__name__}{over}", where="PROVERS", remedy="Use LDP, LIP, SRLIP or RLDP."
+        )
+    return found
+
+
+def prove(weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: float | None = None) -> Proof:
+    """That the notion holds at `epsilon` (its own, unless another level is claimed); ProofError if not."""
+    level = notion.epsilon if epsilon is None else epsilon
+    if not (math.isfinite(level) and level >= 0):
+        raise ParameterError("the level is not a number ≥ 0", where="epsilon", remedy="State the level as a number.")
+    check_weights(weights, bits, joint)
+    found = check(weights, bits, joint, notion, Fraction(level))
+    if not found.proven:
+        y = int(np.flatnonzero(~found.holds)[0])
+        raise ProofError(
+            f"{notion.words.name} is not proven at {level!r}",
+            where=found.words(y),
+            remedy="Round and repair the channel again, or state a higher level.",
+        )
+    return Proof(notion, level)
+
+
+def level_upper_bound(weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
+    """The smallest level that can be proven, rounded up to a multiple of 1e-9; infinite if there is none."""
+    check_weights(weights, bits, joint)
+    return prover_of(notion).level(weights, bits, joint, notion)
+
+
+def check(weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
+    """Every condition of the notion at this level, in exact arithmetic."""
+    return prover_of(notion).check(weights, bits, joint, notion, epsilon)
+
+
+def check_weights(weights: Weights, bits: int, joint: Joint) -> None:
+    """Whole numbers ≥ 0, one column per letter, each adding up to 2^bits."""
+    bits = int(bits)
+    if not 1 <= bits <= MAX_BITS or weights.dtype != np.int64 or weights.ndim != 2:
+        raise ChannelError("weights are not integers over 2^bits", remedy=f"Use int64 and 1 to {MAX_BITS} bits.")
+    if weights.shape[1] != joint.size or weights.shape[0] == 0:
+        raise ChannelError(
+            f"weights for {weights.shape[1]} letters, a joint with {joint.size}",
+            remedy="Use the joint these weights were made for.",
+        )
+    entries = weights if isinstance(weights, np.ndarray) else weights.data
+    if (entries < 0).any() or (entries > 1 << bits).any():
+        raise ChannelError("a weight outside 0 … 2^bits", remedy="Round the channel again.")
+    halves = _letter_sums(weights, 30), _letter_sums(weights, 0)
+    if any((int(high) << 30) + int(low) != 1 << bits for high, low in zip(*halves, strict=True)):
+        raise ChannelError("the weights of a letter do not add up to 2^bits", remedy="Round the channel again.")
+
+
+def _letter_sums(weights: Weights, shift: int) -> Integers:
+    """For every letter the sum of thirty bits of its weights."""
+    if isinstance(weights, np.ndarray):
+        return np.asarray((weights >> shift & (2**30 - 1)).sum(axis=0))
+    running = np.concatenate([[0], np.cumsum(weights.data >> shift & (2**30 - 1))])
+    return np.asarray(np.diff(running[weights.indptr]))
+
+
+def dense(weights: Weights) -> Integers:
+    """All weights, for a proof that looks at all of them; refused where they would fill the memory."""
+    if isinstance(weights, np.ndarray):
+        return weights
+    outputs, letters = weights.shape
+    if outputs * letters > max(MOST_DENSE, PER_WEIGHT * weights.nnz):
+        raise ProofError(
+            f"{outputs:,} outputs of {letters:,} letters are too many for this notion",
+            remedy="Merge rare letters, or choose LDP or LIP, whose proof looks at the weights that are not zero.",
+        )
+    found: Integers = weights.toarray(order="C")
+    return found

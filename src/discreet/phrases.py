@@ -1,0 +1,83 @@
+"""Columns, letters and numbers as people read them.
+
+Everything that comes from data passes `visible`, so that no letter can move a cursor, turn the direction of the text or
+end a line. Numbers are rounded against the one who promises. Whole sentences are those of a notion (`Words.promise`),
+of an uncertainty set (`SetWords.holds`) and of `wording`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from discreet.channel import label
+from discreet.exceptions import visible
+from discreet.joint import Attribute
+
+PLAIN = 1e9
+"""From here on numbers are written with a power of ten."""
+LARGEST_POWER = 700.0
+"""e^700 is about 1e304, near the end of floating point."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Nats inside, bits for people who ask for them."""
+
+    name: str
+    nats: float
+
+    def __call__(self, value: float, digits: int = 4) -> str:
+        return f"{value / self.nats:z.{digits}f} {self.name}"
+
+
+NATS, BITS = Unit("nats", 1.0), Unit("bits", math.log(2))
+
+
+def shown(letter: Hashable) -> str:
+    """A letter for people."""
+    return visible(label(letter))
+
+
+def quoted(letter: Hashable) -> str:
+    """Text in quotes, tuples joined, everything else as it is written."""
+    if isinstance(letter, tuple):
+        return "(" + ", ".join(quoted(part) for part in letter) + ")"
+    return visible(f"'{letter}'" if isinstance(letter, str) else str(letter))
+
+
+def names(attributes: Sequence[Attribute]) -> str:
+    """The columns in words."""
+    columns = [visible(attribute.name) for attribute in attributes]
+    return columns[0] if len(columns) == 1 else ", ".join(columns[:-1]) + " and " + columns[-1]
+
+
+def times(epsilon: float) -> str:
+    """e^ε, rounded up to three digits of what exceeds 1: no promise sounds stronger than it is."""
+    return rounded_up(math.exp(epsilon), above=1.0, digits=3) if epsilon < LARGEST_POWER else "more than 1e300"
+
+
+def percent(share: float) -> str:
+    """All its digits: 99.9 % is not 100 %."""
+    return f"{100 * share:.10g}%"
+
+
+def rounded_up(value: float, above: float = 0.0, digits: int = 6) -> str:
+    """A decimal that is not below the value, with so many digits of what exceeds `above`."""
+    return _rounded(value, above, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, above: float = 0.0, digits: int = 6) -> str:
+    """A decimal that is not above the value, with so many digits of what exceeds `above`."""
+    return _rounded(value, above, digits, ROUND_FLOOR)
+
+
+def _rounded(value: float, above: float, digits: int, rounding: str) -> str:
+    if value <= above or not math.isfinite(value):
+        return f"{value:g}"
+    exact = Decimal(repr(float(value)))
+    unit = Decimal(1).scaleb((exact - Decimal(repr(above))).adjusted() - digits + 1)
+    decimal = ((exact / unit).to_integral_value(rounding) * unit).normalize()
+    return f"{decimal:f}" if value < PLAIN else f"{decimal:e}"

@@ -1,0 +1,50 @@
+"""What is stated beside the proof: whose rows they are, what the release is for, where the prior comes from.
+
+None of it enters the proof. It is text for people, kept with the protocol so that it cannot be lost or changed unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+
+from discreet.exceptions import ParameterError
+
+LONGEST = 10_000
+"""Characters of one statement: a page or two."""
+MOST_FORECASTS = 1000
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Each entry is None, or empty, where nothing is said.
+
+    `rows` says whose rows they are ("person", "household", or the rule by which rows of one person were joined),
+    `people` how many people they are about, `purpose` what the release is for, `origin` where the prior comes from, and
+    `forecast` what was promised to analysts before anything was released: a name and a decimal number or a text each.
+    """
+
+    rows: str | None = None
+    people: int | None = None
+    purpose: str | None = None
+    origin: str | None = None
+    forecast: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "forecast", MappingProxyType(dict(self.forecast)))
+        texts = [self.rows, self.purpose, self.origin, *self.forecast, *self.forecast.values()]
+        if any(text is not None and (not isinstance(text, str) or not 0 < len(text) <= LONGEST) for text in texts):
+            raise ParameterError(
+                f"not a text of 1 to {LONGEST:,} characters", where="statement", remedy="Say it in a sentence or two."
+            )
+        if self.people is not None and (type(self.people) is not int or not 0 < self.people < 2**53):
+            raise ParameterError("not a number of people", where="people", remedy="Give a whole number above zero.")
+        if len(self.forecast) > MOST_FORECASTS:
+            raise ParameterError("more forecasts than anybody reads", where="forecast", remedy="State the main ones.")
+
+    @property
+    def said(self) -> dict[str, str | int | dict[str, str]]:
+        """The entries where something is said, by name."""
+        every = {one.name: getattr(self, one.name) for one in fields(self)} | {"forecast": dict(self.forecast)}
+        return {name: value for name, value in every.items() if value}

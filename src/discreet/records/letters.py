@@ -1,0 +1,401 @@
+"""Letters in cells: which letter a cell means, which letters a column has, and how a letter is written.
+
+One policy for every record, of every source, when it is counted, released or estimated from; none of it can fail on a
+value. Text counts without the spaces around it, bytes are text that claims to be UTF-8, a number counts by its value,
+and an empty cell or NaN is missing. The three readers here work on the different values of a batch, not on its cells:
+
+- `LetterReader` knows the letters: which column of Q a record uses. A value that is not a letter, or missing where
+  missing is not a letter, has the code `size`: it is released as a draw from the population's law q (theory 4), which
+  says nothing about the secret.
+- `Alphabet` learns the letters: the values of a column as they are met, in order at the end.
+- `LabelReader` knows the outputs of a protocol as they are written in any kind of file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from functools import cached_property
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from discreet.arrays import Codes, Indices
+from discreet.channel import label
+from discreet.exceptions import AlphabetError, TableError
+from discreet.joint import Attribute, Joint
+from discreet.records.grouping import ColumnGrouping
+
+UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}" * 3
+HALF: Final = re.compile("[\ud800-\udfff]")
+EXECUTED: Final = "=+-@"
+"""How a text begins that a spreadsheet would execute, in any form that is compatible with these (Unicode's NFKC)."""
+SKIPPED: Final = ("Zs", "Zl", "Zp", "Cc", "Cf")
+"""Unicode categories of what a spreadsheet may leave out before it looks."""
+MIDNIGHT: Final = time()
+"""The time of a moment that is a date, and written as one."""
+NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def indexed(cells: pa.Array) -> tuple[pa.Array, NDArray[Any]]:
+    """The different values, null as the last of them if it occurs, and for every cell the number of its value."""
+    if pa.types.is_null(cells.type):
+        return pa.nulls(1, pa.large_string()), np.zeros(len(cells), np.intp)
+    if not pa.types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    values, indices = cells.dictionary, cells.indices
+    if indices.null_count:
+        indices = indices.cast(pa.int64()).fill_null(len(values))
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return values, indices.to_numpy()
+
+
+# ---- letters that are known -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LetterReader:
+    """Reads a record's letter z off the columns of these attributes; letters are in C order."""
+
+    attributes: tuple[Attribute, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def size(self) -> int:
+        """The number of letters, and the code of a record that has none of them."""
+        return prod(len(attribute) for attribute in self.attributes)
+
+    @cached_property
+    def _lookups(self) -> tuple[_Lookup, ...]:
+        stride, lookups = self.size, []
+        dtype = np.min_scalar_type(self.size * len(self.attributes))
+        for attribute in self.attributes:
+            stride //= len(attribute)
+            lookups.append(_Lookup(attribute, stride, self.size, dtype))
+        return tuple(lookups)
+
+    def codes(self, cells: Sequence[pa.Array]) -> Codes:
+        """The letter of every record, from one array of cells per attribute."""
+        parts = [lookup.parts(array) for lookup, array in zip(self._lookups, cells, strict=True)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return np.minimum(total, np.asarray(self.size, total.dtype)) if len(parts) > 1 else total
+
+    def check(self, schema: pa.Schema) -> None:
+        """Refuse a column whose type cannot be letters, before any value is looked at."""
+        for name in self.columns:
+            kind = value_type(schema.field(name).type)
+            if pa.types.is_nested(kind):
+                raise TableError(
+                    f"cells of type {type_name(kind)}", where=name, remedy="Turn the column into text or numbers."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class _Lookup:
+    """One attribute's part of the code: letter number times `stride`, or `unseen`."""
+
+    attribute: Attribute
+    stride: int
+    unseen: int
+    dtype: np.dtype[Any]
+
+    @cached_property
+    def _texts(self) -> tuple[pa.Array, Codes]:
+        """Every way to write a letter, and its part of the code; the last part is for everything else."""
+        texts: dict[str, int] = {}
+        for number, letter in enumerate(self.attribute.letters):
+            for text in writings(letter):
+                if texts.setdefault(text, number) != number:
+                    raise AlphabetError(
+                        "two letters are written alike",
+                        where=self.attribute.name,
+                        remedy="Letters must differ by more than spaces around them, and a number from its text.",
+                    )
+        parts = [number * self.stride for number in texts.values()]
+        return pa.array(texts.keys(), pa.large_string()), np.array([*parts, self.unseen], self.dtype)
+
+    @cached_property
+    def _missing(self) -> int:
+        """The part of the code of a missing cell."""
+        letters = self.attribute.letters
+        for blank in (None, ""):
+            if blank in letters:
+                return letters.index(blank) * self.stride
+        return self.unseen
+
+    def parts(self, cells: pa.Array) -> Codes:
+        values, indices = indexed(cells)
+        return np.asarray(self.parts_of_values(values).take(indices))
+
+    def parts_of_values(self, values: pa.Array) -> Codes:
+        texts = letter_texts(self.attribute, as_text(values))
+        known, parts = self._texts
+        found: Codes = parts.take(pc.index_in(texts, value_set=known).fill_null(len(known)).to_numpy())
+        missing = pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
+        found[missing] = self._missing
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class LabelReader:
+    """Reads the outputs of a released column, however its labels are written; `len(labels)` is no output."""
+
+    name: str
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels) + 1
+
+    @cached_property
+    def _lookup(self) -> tuple[_Lookup, Indices]:
+        """Labels also as a spreadsheet may safely show them, and the output that each of them is."""
+        safe = [(number, spreadsheet_safe(text)) for number, text in enumerate(self.labels)]
+        changed = [(number, text) for number, text in safe if text != self.labels[number]]
+        letters = Attribute(self.name, (*self.labels, *(text for _, text in changed)))
+        size = len(letters)
+        outputs = [*range(len(self.labels)), *(number for number, _ in changed), len(self.labels)]
+        return _Lookup(letters, 1, size, np.min_scalar_type(size)), np.array(outputs, np.intp)
+
+    def numbers(self, values: pa.Array) -> Indices:
+        """The output that each value is."""
+        lookup, outputs = self._lookup
+        return outputs.take(lookup.parts_of_values(values))
+
+
+# ---- letters that are met -------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Alphabet:
+    """The letters of a column, numbered in the order they are met.
+
+    At the end they are sorted, numbers by value and text by code point, and those that never occurred are left out. A
+    column of declared categories (pandas Categorical, polars Enum, an Arrow dictionary) keeps these in their order,
+    those that never occur included. Missing is one letter, None, which comes last.
+    """
+
+    name: str
+    declared: bool
+    read: Callable[[pa.Array], list[Any]]
+    grouping: ColumnGrouping | None = None
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, column: pa.Field) -> Alphabet:
+        """Of a column's values: numbers and truth values as they are, dates and times as text.
+
+        Refuses what cannot be letters before any value is looked at.
+        """
+        kind = value_type(column.type)
+        types = pa.types
+        numbers = types.is_boolean, types.is_integer, types.is_floating, types.is_null
+        worded = is_text, types.is_temporal, types.is_decimal
+        if not any(check(kind) for check in (*numbers, *worded)):
+            remedy = "Turn the column into text, whole numbers or categories."
+            raise AlphabetError(f"letters of type {type_name(kind)}", where=column.name, remedy=remedy)
+        declared = types.is_dictionary(column.type) and not types.is_binary(kind)
+        return cls(column.name, declared, _numbers_or_none if any(check(kind) for check in numbers) else _texts_or_none)
+
+    @classmethod
+    def grouped(cls, name: str, grouping: ColumnGrouping) -> Alphabet:
+        """Of the groups that a column's values fall into, in the order of the bins."""
+
+        def read(values: pa.Array) -> list[str | None]:
+            return [text or None for text in grouping.apply(as_text(values)).to_pylist()]
+
+        return cls(name, False, read, grouping)
+
+    @classmethod
+    def of_texts(cls, name: str) -> Alphabet:
+        """Of a column of any kind, as text."""
+        return cls(name, False, _texts_or_none)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def met(self) -> list[Hashable]:
+        """The letters by number."""
+        return list(self._numbers)
+
+    def numbers(self, values: pa.Array) -> Indices:
+        """The number of each value's letter."""
+        letters, known = self.read(values), self._numbers
+        named = [letter for letter in letters if letter is not None]
+        self.declared = self.declared and len(set(named)) == len(named)
+        return np.array([known.setdefault(letter, len(known)) for letter in letters], np.intp)
+
+    def finished(self, occurs: NDArray[np.bool_]) -> tuple[Attribute, list[int]]:
+        """The attribute, and for each of its letters the number it was met under."""
+        kept = [(x, i) for x, i in self._numbers.items() if x is not None and (self.declared or occurs[i])]
+        if not self.declared:
+            kept.sort()
+        if self.grouping is not None:
+            places = {letter: i for i, letter in enumerate(self.grouping.ordered([str(x) for x, _ in kept]))}
+            kept.sort(key=lambda one: places[str(one[0])])
+        missing = self._numbers.get(None)
+        if missing is not None and occurs[missing]:
+            kept.append((None, missing))
+        letters = tuple(letter for letter, _ in kept)
+        return Attribute(self.name, letters, grouping=self.grouping), [number for _, number in kept]
+
+
+def _texts_or_none(values: pa.Array) -> list[str | None]:
+    return [text or None for text in as_text(values).to_pylist()]
+
+
+def _numbers_or_none(values: pa.Array) -> list[Any]:
+    """Numbers and truth values, NaN as missing and −0 as 0."""
+    if not pa.types.is_floating(values.type):
+        return list(values.to_pylist())
+    return [None if value is None or math.isnan(value) else value + 0.0 for value in values.to_pylist()]
+
+
+# ---- cells as text --------------------------------------------------------------------------------------------------
+
+
+def as_text(values: pa.Array) -> pa.Array:
+    """Values as the text that letters are compared by; null where a value is missing."""
+    kind = values.type
+    if pa.types.is_integer(kind):
+        return values.cast(pa.large_string())
+    if is_text(kind):
+        return pc.utf8_trim_whitespace(decoded(values))
+    return text_of(_as_python(values))
+
+
+def letter_texts(attribute: Attribute, texts: pa.Array) -> pa.Array:
+    """The letters that a column's values stand for, as text: its codes for missing first, then its grouping."""
+    if attribute.missing:
+        codes = pa.array(attribute.missing, pa.large_string())
+        texts = pc.if_else(pc.is_in(texts, value_set=codes), None, texts)
+    return texts if attribute.grouping is None else attribute.grouping.apply(texts)
+
+
+def text_of(values: Sequence[Any]) -> pa.Array:
+    """Python values of any mixture of types as the text that letters are compared by.
+
+    Half of a surrogate pair is no character, and a text with one is no letter."""
+    texts = (_text(value) for value in values)
+    return pa.array([UNREADABLE if text and HALF.search(text) else text for text in texts], pa.large_string())
+
+
+def _as_python(values: pa.Array) -> list[Any]:
+    """The values as Python objects. One that Python cannot hold, such as a date after the year 9999, is no letter."""
+    try:
+        return list(values.to_pylist())
+    except (ArithmeticError, ValueError, pa.ArrowException):
+        return [_one_as_python(value) for value in values]
+
+
+def _one_as_python(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except (ArithmeticError, ValueError, pa.ArrowException):
+        return UNREADABLE
+
+
+def is_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    checks = types.is_string, types.is_large_string, types.is_string_view
+    return any(check(kind) for check in (*checks, types.is_binary, types.is_large_binary, types.is_binary_view))
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the cells themselves, where they are numbers of a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def type_name(kind: pa.DataType) -> str:
+    """The type without its parts: the fields of a struct, say, may be named after people."""
+    return re.split(r"[<\[(]", str(kind))[0]
+
+
+def plain(cells: pa.Array) -> pa.Array:
+    """The cells themselves, where they are numbers of a dictionary."""
+    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
+def readable(cells: pa.Array) -> pa.Array:
+    """Cells to publish as they are: plain, and if they are text, text that is UTF-8."""
+    if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type):
+        return plain(pa.DictionaryArray.from_arrays(cells.indices, decoded(cells.dictionary)))
+    return decoded(cells) if is_text(cells.type) else plain(cells)
+
+
+def rebuilt(cells: pa.Array) -> pa.Array:
+    """The same cells in memory of their own: nothing that lay under a null, or beside a slice, goes along with them."""
+    if pa.types.is_nested(cells.type) or isinstance(cells.type, pa.BaseExtensionType):
+        return pa.array(cells.to_pylist(), cells.type)
+    return cells.take(pa.array(np.arange(len(cells))))
+
+
+def decoded(values: pa.Array) -> pa.Array:
+    """Text that is UTF-8, from text or bytes that claim to be; what is not becomes \\xe9 and the like."""
+    values = values.cast(pa.large_binary())
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        texts = (None if value is None else value.decode("utf-8", "backslashreplace") for value in values.to_pylist())
+        return pa.array(texts, pa.large_string())
+
+
+# ---- how letters are written ----------------------------------------------------------------------------------------
+
+
+def writings(letter: Hashable) -> tuple[str, ...]:
+    """The texts that mean this letter in a file that holds text only."""
+    text = _text(letter)
+    if text is None or text == "":
+        return ()
+    if isinstance(letter, bool):
+        return text, text.lower(), text.upper()
+    if isinstance(letter, int) or (isinstance(letter, float) and letter.is_integer()):
+        return text, f"{text}.0"
+    return (text,)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == MIDNIGHT and value.tzinfo is None:
+        return str(value.date())
+    return str(value).strip()
+
+
+def spreadsheet_safe(text: str) -> str:
+    """A label as it appears in CSV: with an apostrophe in front where a spreadsheet might execute it."""
+    first = next((sign for sign in text if unicodedata.category(sign) not in SKIPPED), "")
+    executed = text[:1] in ("\t", "\r", "\n") or unicodedata.normalize("NFKC", first) in tuple(EXECUTED)
+    return f"'{text}" if executed and not NUMBER.fullmatch(text.strip(" ")) else text
+
+
+def column_of(joint: Joint) -> str:
+    """The name of a released column: the columns that it tells about."""
+    return "×".join(attribute.name for attribute in joint.released)
+
+
+def released_columns(joint: Joint, outputs: Sequence[Hashable]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The columns of a release, each with the label of every output.
+
+    Outputs that are values, one for each of several columns, are released as these columns; others as one column.
+    """
+    if len(joint.released) > 1 and set(outputs) <= set(joint.target_letters):
+        parts: Any = outputs
+        return tuple((column.name, tuple(label(one[i]) for one in parts)) for i, column in enumerate(joint.released))
+    return ((column_of(joint), tuple(label(output) for output in outputs)),)

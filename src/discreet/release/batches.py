@@ -1,0 +1,212 @@
+"""The one kernel under every release: a batch of records in, a batch of sanitised records out.
+
+Cells → letters z (`letters`) → one exact draw from Q[·, z] (`sampling`) → the number of the output. Until the very end
+a released cell is that number, next to the public columns that were asked for; nothing else of the record goes on.
+
+Draws are fresh, or they repeat (`keyed_draws`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from discreet.arrays import Codes, Integers
+from discreet.channel import label
+from discreet.exceptions import AlphabetError
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.randomness import Keystream
+from discreet.records.letters import (
+    LetterReader,
+    column_of,
+    is_text,
+    readable,
+    rebuilt,
+    released_columns,
+    value_type,
+)
+from discreet.release.keyed_draws import KeyedDraws
+from discreet.release.record_counts import unknown_records
+from discreet.release.sampling import Sampler
+
+
+@dataclass
+class Tally:
+    """What went through: about the raw data, so for the steward only."""
+
+    records: int = 0
+    without_letter: int = 0
+    unknown: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSanitiser:
+    """Sanitises batches. `keep` names the public columns; with `keyed` the draw repeats, otherwise it is fresh."""
+
+    protocol: AnyProtocol
+    randomness: Keystream
+    keep: tuple[str, ...] = ()
+    keyed: KeyedDraws | None = None
+    tally: Tally = field(default_factory=Tally)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", tuple(dict.fromkeys((*self.given, *self.keep))) if self.given else self.keep)
+        taken = {*self.reading.columns, *self.hidden, self.column, *(name for name, _ in self.columns)}
+        for name in self.keep:
+            if name in taken or self.keep.count(name) > 1:
+                raise AlphabetError(
+                    "this column cannot be kept as it is",
+                    where=name,
+                    remedy="Keep public columns only, each once: not the secret, not what is released sanitised.",
+                )
+
+    @cached_property
+    def reading(self) -> LetterReader:
+        joint = self.protocol.joint
+        return LetterReader(joint.reads)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The columns whose strata have mechanisms of their own; they are kept."""
+        return tuple(one.name for one in self.protocol.given) if isinstance(self.protocol, StratifiedProtocol) else ()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The secret columns. Several that `Joint.observed` joined into one are named a×b: each of them counts."""
+        names = [attribute.name for attribute in self.protocol.joint.secrets]
+        return (*names, *(part for name in names for part in name.split("×")))
+
+    @property
+    def column(self) -> str:
+        """The name of what is released: the columns that it tells about."""
+        return column_of(self.protocol.joint)
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, pa.Array], ...]:
+        """The released columns, each with the label of every output in it."""
+        found = released_columns(self.protocol.joint, self.protocol.outputs)
+        return tuple((name, pa.array(labels, pa.string())) for name, labels in found)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns to read; no other column of the table is touched."""
+        identity = (self.keyed.column,) if self.keyed else ()
+        return tuple(dict.fromkeys((*self.reading.columns, *identity, *self.keep)))
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """The protocol's law, and that of its outputs for a record that has no letter.
+
+        Protocols from version 1 of the file keep the table they had, so that keyed draws stay what they were.
+        """
+        if isinstance(self.protocol, StratifiedProtocol):
+            return Sampler(self.protocol.law)
+        marginal = sparse.csc_array(self.protocol.marginal[:, None])
+        columns = sparse.hstack([self.protocol.columns, marginal], format="csc")
+        return Sampler(columns, compressed=self.protocol.version > 1)
+
+    def schema(self, source: pa.Schema) -> pa.Schema:
+        """The released table's columns, from the source's. Refuses what cannot be letters before reading any value."""
+        self.reading.check(source)
+        released = pa.dictionary(pa.from_numpy_dtype(_signed(len(self.protocol.outputs))), pa.string())
+        return pa.schema(
+            [
+                *((name, released) for name, _ in self.columns),
+                *((name, self._kept_type(name, source)) for name in self.keep),
+            ]
+        )
+
+    def draft(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch sanitised: numbers of outputs, then the kept columns."""
+        codes = self.reading.codes([batch.column(name) for name in self.reading.columns])
+        drawn = self._draw(self._in_strata(codes, batch), batch).astype(_signed(len(self.protocol.outputs)), copy=False)
+        self.tally.records += len(codes)
+        lost = codes == self.reading.size
+        if without := int(np.count_nonzero(lost)):
+            self.tally.without_letter += without
+            chosen = pa.array(lost)
+            self.tally.unknown += unknown_records(
+                self.reading.attributes, [batch.column(name).filter(chosen) for name in self.reading.columns]
+            )
+        return pa.record_batch(
+            [pa.array(drawn), *(self._kept(name, batch) for name in self.keep)], names=[self.column, *self.keep]
+        )
+
+    @cached_property
+    def _regrouped(self) -> dict[str, LetterReader]:
+        """Given columns whose letters stand for several values: the letter is published, for within it all are one."""
+        given = self.protocol.given if isinstance(self.protocol, StratifiedProtocol) else ()
+        return {one.name: LetterReader((one,)) for one in given if one.grouping is not None or one.missing}
+
+    def _kept(self, name: str, batch: pa.RecordBatch) -> pa.Array:
+        if name not in self._regrouped:
+            return batch.column(name)
+        reader = self._regrouped[name]
+        letters = pa.array([*(label(letter) for letter in reader.attributes[0].letters), None], pa.large_string())
+        return letters.take(pa.array(reader.codes([batch.column(name)]).astype(np.int64)))
+
+    def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with its kept columns as they will be published."""
+        for name in self._regrouped:
+            batch = batch.set_column(batch.schema.get_field_index(name), name, self._kept(name, batch))
+        return batch
+
+    def _kept_type(self, name: str, source: pa.Schema) -> pa.DataType:
+        return pa.large_string() if name in self._regrouped else _readable_type(source.field(name).type)
+
+    def _in_strata(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
+        """The code among the columns of all strata; refused before any draw where a stratum has no mechanism."""
+        if not isinstance(self.protocol, StratifiedProtocol):
+            return codes
+        return self.strata(batch).astype(np.uint64) * np.uint64(self.reading.size + 1) + codes
+
+    def strata(self, batch: pa.RecordBatch) -> Integers:
+        """The number of every record's stratum; AlphabetError with the count if the protocol does not have it."""
+        assert isinstance(self.protocol, StratifiedProtocol)
+        reader = LetterReader(self.protocol.given)
+        numbers = self.protocol.numbers.take(reader.codes([batch.column(name) for name in reader.columns]))
+        if unknown := int(np.count_nonzero(numbers < 0)):
+            raise AlphabetError(
+                f"{unknown:,} records of a stratum that the protocol does not have",
+                where=", ".join(reader.columns),
+                remedy="Design on a table that has these strata, or leave such records out.",
+            )
+        return numbers
+
+    def _draw(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
+        if self.keyed is None:
+            return self.sampler.sample(codes, self.randomness)
+        ids = batch.column(self.keyed.column)
+        return self.sampler.draw(codes, self.keyed.words(ids, codes, first_row=self.tally.records + 1))
+
+    def finish(self, draft: pa.RecordBatch) -> pa.RecordBatch:
+        """Numbers replaced by the labels of the outputs."""
+        released = [_labelled(draft.column(0), labels) for _, labels in self.columns]
+        names = [name for name, _ in self.columns]
+        kept = [rebuilt(readable(column)) for column in draft.columns[1:]]
+        return pa.record_batch([*released, *kept], names=[*names, *self.keep])
+
+
+def _labelled(numbers: pa.Array, labels: pa.Array) -> pa.Array:
+    """Numbers as a dictionary in which every label stands once."""
+    different = labels.unique()
+    if len(different) == len(labels):
+        return pa.DictionaryArray.from_arrays(numbers, labels)
+    places = pc.index_in(labels, value_set=different).cast(numbers.type)
+    return pa.DictionaryArray.from_arrays(places.take(numbers), different)
+
+
+def _signed(size: int) -> np.dtype[Any]:
+    """The smallest signed type that numbers so many: Arrow's dictionaries want signed ones."""
+    return np.min_scalar_type(-size)
+
+
+def _readable_type(kind: pa.DataType) -> pa.DataType:
+    kind = value_type(kind)
+    return pa.large_string() if is_text(kind) else kind

@@ -1,0 +1,77 @@
+"""Whether a table has the law that a protocol was proven at, and what the promise is at the table's own.
+
+The law of a table of n records differs from the law it was drawn from by chance: the expected distance in total
+variation is at most Σ √(p(1 − p)/n) / 2, and a change of one record moves it by at most 1/n, so it exceeds that by
+t with probability at most e^(−2nt²) (McDiarmid). What exceeds it is a change of the law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.exceptions import DiscreetError
+from discreet.joint import Attribute, Joint
+from discreet.notions import LDP, RLDP
+from discreet.notions.notion import words_of
+from discreet.protocol import Protocol
+from discreet.protocol.strata import AnyProtocol
+from discreet.release.check import LawChange
+from discreet.release.record_counts import RecordCounts
+from discreet.release.refusals import strata_of
+
+CHANCE: Final = 0.01
+"""How often a table of the same law is said to have another one."""
+
+
+def law_change(
+    protocol: AnyProtocol, counts: RecordCounts, letters: Integers, secrets: Sequence[Attribute]
+) -> LawChange | None:
+    """Of the secret and what is released together, or of what is read alone where the secret is not there."""
+    joint, strata = protocol.joint, strata_of(protocol)
+    everything = counts.codes((*joint.secrets, *joint.releases)) if secrets else letters
+    size = joint.probabilities.size if secrets else len(joint.letters)
+    met = np.bincount(counts.strata() * (size + 1) + everything, counts.counts, len(strata) * (size + 1))
+    met = met.reshape(len(strata), size + 1)[:, :size].astype(np.int64)
+    total = int(met.sum())
+    if not total:
+        return None
+    shares = np.array([one.joint.n or 1 for one in strata], float)
+    laws = [one.joint.probabilities.reshape(-1) if secrets else one.joint.prior for one in strata]
+    prior = np.array(laws) * (shares / shares.sum())[:, None]
+    distance = float(np.abs(met / total - prior).sum() / 2)
+    sample = int(shares.sum()) if protocol.source != "given" and joint.n else None
+    levels = [level_at(one, table) for one, table in zip(strata, met, strict=True) if table.any()]
+    known = [level for level in levels if level is not None]
+    level = max(known) if secrets and len(known) == len(levels) else None
+    about = "secret and release" if secrets else "release"
+    return LawChange(distance, _by_chance(prior.reshape(-1), total, sample), level, about)
+
+
+def level_at(protocol: Protocol, met: Integers) -> float | None:
+    """The level of a stratum at the table's own law; None where the promise does not depend on it."""
+    joint = protocol.joint
+    if met.size != joint.probabilities.size:
+        return None
+    notion = LDP(protocol.notion.epsilon) if isinstance(protocol.notion, RLDP) else protocol.notion
+    if not words_of(notion).at_prior:
+        return None
+    table = met.reshape(joint.probabilities.shape)
+    law = table / table.sum()
+    there = Joint(law, joint.secrets, joint.releases, int(table.sum()), counts=table, form=joint.form)
+    try:
+        return float(notion.level(protocol.channel, there).epsilon)
+    except DiscreetError:
+        return None
+
+
+def _by_chance(prior: Floats, n: int, sample: int | None) -> float:
+    """The distance that a table of n records of this law stays below, all but one time in a hundred; the sample that
+    the law was learnt from has its own."""
+    spread = float(np.sqrt(np.clip(prior * (1 - prior), 0, None)).sum()) / 2
+    sizes = [n, *([sample] if sample else [])]
+    return sum(spread / math.sqrt(size) + math.sqrt(math.log(len(sizes) / CHANCE) / (2 * size)) for size in sizes)

@@ -1,0 +1,154 @@
+"""What a release is refused for before anything is drawn, entered or written, by `check` and `sanitise` alike.
+
+A value that is no letter is released as a draw from the population (theory 4): no harm to anybody, and of no use. A few
+of them are ordinary; many mean that the table and the protocol speak of different things, and a draw would be spent on
+noise. A draw cannot be repeated, so such a table is refused, unless somebody says that it is meant.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.exceptions import ParameterError, ReleaseError, TableError
+from discreet.files.atomic_file import PIPE
+from discreet.notions.notion import words_of
+from discreet.policy import Circumstances, Policy
+from discreet.protocol import Protocol
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.records.source import SUFFIXES, format_of
+from discreet.release.batches import BatchSanitiser, Tally
+from discreet.release.identity_risk import smallest_cell
+from discreet.release.record_counts import RecordCounts, ValueColumn
+
+MOST_UNKNOWN: Final = 0.05
+FEWEST_UNKNOWN: Final = 10
+"""Below so many unknown values a share says nothing: one odd value in a table of ten is no misunderstanding."""
+
+
+def too_many_unknown(unknown: int, records: int) -> bool:
+    return unknown >= FEWEST_UNKNOWN and unknown > MOST_UNKNOWN * records
+
+
+def check_unknown(unknown: int, records: int, anyway: bool) -> None:
+    """TableError where too many records have a value that is no letter of the protocol."""
+    if anyway or not too_many_unknown(unknown, records):
+        return
+    raise TableError(
+        f"{unknown:,} of {records:,} records have a value that the protocol does not know",
+        where="the columns that the protocol reads",
+        remedy="They would be released as noise, and the draw is spent. Compare codes, labels and columns with "
+        "`discreet check`, or say that it is meant: --unknown-anyway, unknown_anyway=True.",
+    )
+
+
+def check_suffix(target: str, stated: object) -> None:
+    """ReleaseError where a file's name promises a format that is not written; `stated` says it in so many words."""
+    suffix = Path(target).suffix
+    if target == PIPE or not suffix or stated is not None or format_of(target) is not None:
+        return
+    raise ReleaseError(
+        f"{suffix} is not a format that is written",
+        where=target,
+        remedy=f"Use one of {', '.join(sorted(SUFFIXES))}, or state the format (--to).",
+    )
+
+
+def check_writable(target: Path) -> None:
+    """ReleaseError where the folder of a file is not there, or takes none."""
+    if not target.parent.is_dir():
+        raise ReleaseError(
+            "cannot write there (no such folder)", where=str(target), remedy="Make it, or give another name."
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ReleaseError(
+            "cannot write there (the folder takes no file)", where=str(target), remedy="Give another name."
+        )
+    if target.exists() and not target.is_file():
+        raise ReleaseError(
+            "not an ordinary file, so it is not replaced",
+            where=str(target),
+            remedy="Give the name of a file, or - and redirect standard output there.",
+        )
+
+
+def circumstances(protocol: AnyProtocol, k: int | None) -> Circumstances:
+    """What a policy asks about a release; `k` is None where it is not known."""
+    strata = strata_of(protocol)
+    given = tuple(one.name for one in protocol.given) if isinstance(protocol, StratifiedProtocol) else ()
+    tables = [one.joint.counts for one in strata]
+    rows = [table.reshape(len(table), -1).sum(axis=1) for table in tables if table is not None]
+    secret = int(np.sum(rows, axis=0).min()) if len(rows) == len(strata) else None
+    robust = not words_of(protocol.notion).at_prior
+    return Circumstances(words_of(protocol.notion).name, protocol.epsilon, robust, given, secret, k)
+
+
+def strata_of(protocol: AnyProtocol) -> tuple[Protocol, ...]:
+    """The ordinary protocols inside; an ordinary one is its only stratum."""
+    return tuple(protocol.strata.values()) if isinstance(protocol, StratifiedProtocol) else (protocol,)
+
+
+def check_policy(policy: Policy | None, release: Circumstances, *, k_known: bool) -> None:
+    """ReleaseError that quotes every rule that the release would break; k is left out while it is not counted yet."""
+    if policy is None:
+        return
+    found = [str(breach) for breach in policy.breaches(release) if k_known or not breach.rule.startswith("k = ")]
+    if found:
+        raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was drawn.")
+
+
+@dataclass(eq=False)
+class Rules:
+    """The rules of one release, at the three moments that they can be broken: before, while and after it is drawn."""
+
+    policy: Policy | None
+    unknown_anyway: bool = False
+    k: int | None = None
+    _counts: RecordCounts | None = None
+
+    def before(self, protocol: AnyProtocol) -> None:
+        check_policy(self.policy, circumstances(protocol, None), k_known=False)
+
+    def watching(self, batches: Iterable[pa.RecordBatch], kernel: BatchSanitiser) -> Iterator[pa.RecordBatch]:
+        """The same batches; the kept columns are counted on the way where the policy has a rule for them."""
+        if self.policy is None or self.policy.k is None or not kernel.keep:
+            yield from batches
+            return
+        self._counts = RecordCounts((), tuple(map(ValueColumn, kernel.keep)))
+        for batch in batches:
+            self._counts.add(kernel.published(batch))
+            yield batch
+
+    def after(self, protocol: AnyProtocol, tally: Tally) -> None:
+        """Once everything was read, and before anything is entered or published."""
+        check_unknown(tally.unknown, tally.records, self.unknown_anyway)
+        if self.policy is None:
+            return
+        counts = self._counts
+        if counts is None:
+            self.k = tally.records
+        else:
+            self.k = smallest_cell(counts.kept(), counts.counts) if counts.complete else 1
+        check_policy(self.policy, circumstances(protocol, self.k), k_known=True)
+
+    def statement(self) -> dict[str, Any]:
+        """What may be published: the policy, and k of columns that are published themselves."""
+        said: dict[str, Any] = {"unknown_values": "any number of them accepted"} if self.unknown_anyway else {}
+        if self.policy is not None:
+            said["policy"] = {"sha256": self.policy.digest, **({"k": self.k} if self._counts is not None else {})}
+        return said
+
+
+def policy_in_force(given: object) -> Policy | None:
+    """The policy itself, the file of this path, or that of the environment."""
+    if isinstance(given, Policy):
+        return given
+    if given is not None and not isinstance(given, str | Path):
+        raise ParameterError("neither a policy nor a path", where="policy", remedy="Give the path of a policy.toml.")
+    return Policy.in_force(given)

@@ -1,0 +1,276 @@
+"""A study in one file: what is protected, what is released, how, and where everything goes.
+
+    table = "people.csv"             # the table, beside this file or with its whole path
+    secret = ["health"]
+    release = ["colour"]
+    keep = ["region"]                # public columns that are published as they are
+    notion = "lip"
+    epsilon = 0.5                    # or: accuracy = 0.02, the widest 95 % interval that is wanted
+
+    [targets]
+    protocol = "protocol.json"
+    released = "released.csv"
+
+`study_run` follows it: design, check, sanitise, report. Values of the secret that have few records are the policy's
+business. `columns` and `records` say which table the study was made for; a study of another table is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.exceptions import AlphabetError, ParameterError, TableError
+from discreet.joint import Form
+from discreet.notions import NOTIONS
+from discreet.notions.notion import words_of
+from discreet.policy import LARGEST_FILE, nearest
+from discreet.protocol import Protocol
+from discreet.release import Job
+
+TARGETS: Final = {
+    "protocol": "protocol.json",
+    "released": "released.csv",
+    "report": "report.html",
+    "board": "board.html",
+}
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """What a study.toml says; None and empty where it says nothing. Paths are as in the file, seen from `folder`."""
+
+    table: str
+    secret: tuple[str, ...]
+    release: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    person: str | None = None
+    notion: str = "lip"
+    epsilon: float | None = None
+    accuracy: float | None = None
+    purpose: str = ""
+    sees_secret: bool = False
+    include_secret: bool = False
+    keep_order: bool = False
+    time_limit: float | None = None
+    encoding: str | None = None
+    data: str | None = None
+    budget: float | None = None
+    unknown_anyway: bool = False
+    policy: str | None = None
+    columns: tuple[str, ...] = ()
+    records: int | None = None
+    targets: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = field(default=Path(), compare=False)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> StudyFile:
+        try:
+            with Path(path).open("rb") as file:
+                stated = tomllib.loads(file.read(LARGEST_FILE).decode())
+        except (OSError, ValueError) as error:
+            reason = type(error).__name__
+            raise ParameterError(
+                f"the study cannot be read ({reason})", where=str(path), remedy="Begin one with discreet study init."
+            ) from None
+        return cls.of(stated, Path(path).parent)
+
+    @classmethod
+    def of(cls, stated: Mapping[str, Any], folder: Path = Path()) -> StudyFile:
+        for key in stated:
+            if key not in CHECKS:
+                raise ParameterError(
+                    "a key that no study has", where=key, remedy=nearest(key, set(CHECKS)) or "See the documentation."
+                )
+        for key in ("table", "secret", "release"):
+            if key not in stated:
+                raise ParameterError("a study needs this key", where=key, remedy=f"Write {key} = … into the file.")
+        found = cls(**{key: CHECKS[key](value, key) for key, value in stated.items()}, folder=folder)
+        if found.epsilon is not None and found.accuracy is not None:
+            raise ParameterError(
+                "an accuracy and an epsilon", where="accuracy", remedy="Give one; the other is found from it."
+            )
+        return found
+
+    def text(self) -> str:
+        """The file, with everything that is not as it is by itself."""
+        lines = []
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if entry.name in ("folder", "targets") or (value in (None, "", (), False)):
+                continue
+            lines.append(f"{entry.name} = {_written(value)}")
+        lines += ["", "[targets]", *(f"{name} = {_written(path)}" for name, path in sorted(self.where().items()))]
+        return "\n".join(lines) + "\n"
+
+    def where(self) -> dict[str, str]:
+        """Where everything goes; the released file also says its format."""
+        return {**TARGETS, **self.targets}
+
+    def path(self, name: str) -> Path:
+        """Of a target, seen from where the command runs."""
+        return self.folder / self.where()[name]
+
+    @property
+    def source(self) -> str:
+        return str(self.folder / self.table)
+
+    def job(self) -> Job:
+        """The release of the study."""
+        return Job(
+            protocol=self.path("protocol"),
+            source=self.source,
+            target=str(self.path("released")),
+            keep=self.keep,
+            keep_order=self.keep_order,
+            encoding=self.encoding,
+            data=self.data,
+            budget=self.budget,
+            unknown_anyway=self.unknown_anyway,
+            policy=None if self.policy is None else self.folder / self.policy,
+        )
+
+    def check_table(self, columns: tuple[str, ...], records: int) -> None:
+        """TableError where the study was made for another table."""
+        if self.columns and columns != self.columns:
+            raise TableError(
+                "a study of a table with other columns", where=self.table, remedy="Begin one with discreet study init."
+            )
+        if self.records is not None and records != self.records:
+            raise TableError(
+                f"a study of a table with {self.records:,} records, not {records:,}",
+                where=self.table,
+                remedy="Change `records` if the table has grown and the study is still meant.",
+            )
+
+
+def study_of(protocol: Protocol, job: Job) -> StudyFile:
+    """The study that a release with this protocol amounts to."""
+    joint = protocol.joint
+    return StudyFile(
+        table=job.source,
+        secret=tuple(attribute.name for attribute in joint.secrets),
+        release=tuple(attribute.name for attribute in joint.releases),
+        keep=job.keep,
+        person=job.identity,
+        notion=words_of(protocol.notion).command,
+        epsilon=protocol.notion.epsilon,
+        sees_secret=joint.form is Form.CURATOR,
+        include_secret=joint.form is Form.RELEASES_SECRET,
+        keep_order=job.keep_order,
+        encoding=job.encoding,
+        data=job.data,
+        budget=job.budget,
+        unknown_anyway=job.unknown_anyway,
+        policy=None if job.policy is None else str(job.policy),
+        targets={"protocol": str(job.protocol), **({"released": job.target} if job.target else {})},
+    )
+
+
+def commented(table: str, columns: tuple[str, ...], records: int) -> str:
+    """A study to be filled in: every key, with what it means."""
+    if not columns:
+        raise AlphabetError("a table without columns", where=table, remedy="Give a table with a header.")
+    return f"""\
+# A study: what is protected, what is released, how. Run it with: discreet study run study.toml
+table = {_written(table)}
+columns = {_written(columns)}  # the study is for this table: another header is refused
+records = {records}  # and another number of records too
+
+secret = []                # columns to protect, together: ["health"]
+release = []               # columns to release, sanitised: ["colour"]
+# keep = ["region"]        # public columns that are published as they are, outside the promise
+# given = ["sex"]          # columns within whose values the promise must hold
+# person = "id"            # the column that says whose rows these are
+notion = "lip"             # what is promised: {", ".join(kind.words.command for kind in NOTIONS.values())}
+epsilon = 1.0              # how much may be learnt; smaller hides more
+# accuracy = 0.02          # instead of epsilon: the widest 95 % interval that is wanted
+# purpose = ""             # what the release is for, and for whom: it stands on the board's page
+# sees_secret = true       # the mechanism reads the secret too, for an owner of the data
+# include_secret = true    # the secret is released together with the rest, sanitised
+# time_limit = 60          # seconds for the search
+# policy = "policy.toml"   # rules that may refuse the release
+# budget = 1.0             # refuse when all releases together exceed this epsilon
+
+[targets]
+{chr(10).join(f"{name} = {_written(path)}" for name, path in TARGETS.items())}
+"""
+
+
+def _written(value: Any) -> str:
+    """TOML's strings, arrays of them, numbers and truth values are written as those of JSON."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+# ---- what may stand behind a key ------------------------------------------------------------------------------------
+
+
+def _text(value: Any, key: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterError("not a text", where=key, remedy=f'Write {key} = "…".')
+    return value
+
+
+def _names(value: Any, key: str) -> tuple[str, ...]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        raise ParameterError("not a list of columns", where=key, remedy=f'Write {key} = ["…"].')
+    if key in ("secret", "release") and not listed:
+        raise ParameterError("no column named yet", where=key, remedy=f'Write {key} = ["…"].')
+    return tuple(listed)
+
+
+def _switch(value: Any, key: str) -> bool:
+    if not isinstance(value, bool):
+        raise ParameterError("neither true nor false", where=key, remedy=f"Write {key} = true.")
+    return value
+
+
+def _positive(value: Any, key: str) -> float:
+    if type(value) not in (int, float) or not 0 < value < float("inf"):
+        raise ParameterError("not a positive number", where=key, remedy=f"Write {key} = 1.0.")
+    return float(value)
+
+
+def _whole(value: Any, key: str) -> int:
+    if type(value) is not int or value < 0:
+        raise ParameterError("not a number of records", where=key, remedy=f"Write {key} = 1000.")
+    return value
+
+
+def _notion(value: Any, key: str) -> str:
+    commands = {kind.words.command for kind in NOTIONS.values()}
+    name = _text(value, key).lower()
+    if name not in commands:
+        raise ParameterError(
+            "a notion nobody knows", where=key, remedy=nearest(name, commands) or f"One of {sorted(commands)}."
+        )
+    return name
+
+
+def _targets(value: Any, key: str) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ParameterError("not a table of targets", where=key, remedy="Write [targets] and below it released = …")
+    for name in value:
+        if name not in TARGETS:
+            raise ParameterError(
+                "a target that no study has", where=name, remedy=nearest(name, set(TARGETS)) or "See the documentation."
+            )
+    return {name: _text(path, name) for name, path in value.items()}
+
+
+CHECKS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    **dict.fromkeys(("table", "person", "purpose", "encoding", "data", "policy"), _text),
+    **dict.fromkeys(("secret", "release", "given", "keep", "columns"), _names),
+    **dict.fromkeys(("sees_secret", "include_secret", "keep_order", "unknown_anyway"), _switch),
+    **dict.fromkeys(("epsilon", "accuracy", "time_limit", "budget"), _positive),
+    "records": _whole,
+    "notion": _notion,
+    "targets": _targets,
+}

@@ -1,0 +1,161 @@
+"""Exact confidence intervals for what a secret says about the letters (theory 5.1): a set F with an honest 95 %.
+
+Given n_s records of secret s, the count of a letter u is binomial with R_u = P(u|s). Clopper–Pearson limits with tails
+β/(2K), K the number of all cells, empty ones included, contain every R_u at once with probability at least 1 − β, for
+every P and every n (union bound). F = {P : l_s ≤ P(·|s) ≤ u_s for every s} has no budget to share between secrets.
+With limits for the masses P(s) as well (RLIP) there are K + c of them.
+
+Counts with noise: n_s lies in M_s ± t with probability 1 − β/(5c) each; the limits of Bin(n_s, R) + Z then have tails
+0.8 β/(2K), the lower at the largest n_s, the upper at the smallest (theory 5.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.arrays import Integers
+from discreet.exceptions import DistributionError, ParameterError
+from discreet.joint import Joint
+from discreet.phrases import percent
+from discreet.uncertainty.intervals import Intervals, IntervalSet
+from discreet.uncertainty.tail_guesses import limit_guesses
+from discreet.uncertainty.tails import ONE, Decay, lower_limit, noise_reach, upper_limit
+from discreet.uncertainty.uncertainty import BETWEEN_0_AND_1, SetWords, Uncertainty, registered_set
+
+SIZES_SHARE = Fraction(1, 5)
+"""The part of β for the unknown numbers of records when counts are noisy."""
+MOST_RECORDS = 1 << 23
+"""Tails in integers take a factorial of the number of records: eight million take some seconds."""
+MOST_CELLS = 1 << 15
+"""Each cell takes about two milliseconds where counts differ: a minute."""
+KEPT = 64
+"""Sets of limits that are remembered: a design asks for the same ones again and again."""
+
+
+@registered_set
+@dataclass(frozen=True)
+class Confidence(Uncertainty):
+    """F contains the true conditionals (and masses) with at least this probability, for every P and every n."""
+
+    confidence: float = field(default=0.95, metadata=BETWEEN_0_AND_1)
+    words = SetWords(
+        "Confidence",
+        lambda stated: (
+            "This holds for every distribution within exact confidence limits of the counts, which contain the true "
+            f"one with probability at least {percent(stated.confidence)}, however few or many records there are."
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confidence < 1:
+            raise ParameterError("confidence outside (0, 1)", where="Confidence", remedy="Try 0.95.")
+
+    @property
+    def beta(self) -> Fraction:
+        """1 − confidence, as it is written in decimals."""
+        return 1 - Fraction(repr(float(self.confidence)))
+
+    def around(self, joint: Joint) -> IntervalSet:
+        """The conditionals within their limits: what RLDP looks at."""
+        return IntervalSet(self.limits(joint, masses=False), joint.table)
+
+    def with_masses(self, joint: Joint) -> IntervalSet:
+        """Conditionals and masses within their limits: what RLIP looks at."""
+        return IntervalSet(self.limits(joint, masses=True), joint.table)
+
+    def limits(self, joint: Joint, *, masses: bool) -> Intervals:
+        """From the counts of the joint, computed once."""
+        if joint.counts is None:
+            raise ParameterError(
+                "exact confidence limits without counts",
+                where="Confidence",
+                remedy="Build the joint from a table or from counts, or state another set.",
+            )
+        return _remembered(self, joint.counts.tobytes(), joint.table.shape, masses)
+
+    def intervals(
+        self, counts: ArrayLike, *, noise: Fraction | None = None, records: int | None = None, masses: bool = False
+    ) -> Intervals:
+        """Limits from counts[s, u]; `noise` is ε0 of noisy counts, whose number of `records` is public."""
+        table = np.asarray(counts, dtype=np.int64)
+        if table.ndim != 2 or not table.size:
+            raise DistributionError("counts that are not a table", where="Confidence", remedy="One row per secret.")
+        if table.size > MOST_CELLS or int(table.max()) > MOST_RECORDS or int(table.sum()) > MOST_RECORDS:
+            raise ParameterError(
+                f"more than {MOST_RECORDS:,} records or {MOST_CELLS:,} cells",
+                where="Confidence",
+                remedy="Count a random sample of the table, or merge letters.",
+            )
+        if noise is None:
+            if (table < 0).any():
+                raise DistributionError("a negative count", where="Confidence", remedy="Say which noise was added.")
+            return self._exact(table, masses)
+        if records is None or records <= 0:
+            raise ParameterError(
+                "noisy counts without the number of records", where="Confidence", remedy="n is public: give it."
+            )
+        return self._noisy(table, noise, records, masses)
+
+    def tail(self, cells: int, secrets: int, *, noisy: bool, masses: bool) -> Fraction:
+        """What each of the limits may cost."""
+        share = 1 - SIZES_SHARE if noisy else Fraction(1)
+        return share * self.beta / (2 * (cells + (secrets if masses else 0)))
+
+    def _exact(self, table: Integers, masses: bool) -> Intervals:
+        tail, sizes = self.tail(table.size, len(table), noisy=False, masses=masses), table.sum(axis=1)
+        lower, upper = _limits(np.repeat(sizes, table.shape[1]), np.repeat(sizes, table.shape[1]), table.ravel(), tail)
+        of_masses = _mass_limits(int(sizes.sum()), sizes, sizes, tail) if masses else (None, None)
+        return Intervals(lower.reshape(table.shape), upper.reshape(table.shape), table, *of_masses)
+
+    def _noisy(self, table: Integers, noise: Fraction, records: int, masses: bool) -> Intervals:
+        secrets, letters = table.shape
+        decay = Decay.of(Fraction(noise) / 2)
+        reach = noise_reach(letters, decay, SIZES_SHARE * self.beta / secrets)
+        tail = self.tail(table.size, secrets, noisy=True, masses=masses)
+        least = np.clip(table.sum(axis=1) - reach, 0, records)
+        most = np.clip(table.sum(axis=1) + reach, 0, records)
+        rate = float(noise) / 2
+        lower, upper = _limits(
+            np.repeat(most, letters), np.repeat(least, letters), table.ravel(), tail, decay, float(np.exp(-rate))
+        )
+        of_masses = _mass_limits(records, least, most, tail) if masses else (None, None)
+        return Intervals(lower.reshape(table.shape), upper.reshape(table.shape), table, *of_masses)
+
+
+def _limits(
+    most: Integers, least: Integers, counts: Integers, tail: Fraction, decay: Decay | None = None, a: float = 0.0
+) -> tuple[Integers, Integers]:
+    """Lower limits at the largest sizes, upper limits at the smallest ones; [0, 1] where there may be no record."""
+    low_guess, high_guess = limit_guesses(most, least, counts, float(tail), a)
+    lower, upper = np.zeros(len(counts), np.int64), np.full(len(counts), ONE, np.int64)
+    known: dict[tuple[bool, int, int], int] = {}
+
+    def once(find: Callable[..., int], n: int, m: int, guess: float) -> int:
+        key = (find is lower_limit, n, m)
+        if key not in known:
+            known[key] = find(n, m, tail, decay, guess)
+        return known[key]
+
+    for i, m in enumerate(counts.tolist()):
+        if most[i] > 0:
+            lower[i] = once(lower_limit, int(most[i]), m, float(low_guess[i]))
+        if least[i] > 0:
+            upper[i] = once(upper_limit, int(least[i]), m, float(high_guess[i]))
+    return lower, upper
+
+
+def _mass_limits(records: int, least: Integers, most: Integers, tail: Fraction) -> tuple[Integers, Integers]:
+    """Limits of P(s) from n_s between `least` and `most`: the lower at the smallest n_s, the upper at the largest."""
+    everybody = np.full(len(least), records)
+    return _limits(everybody, everybody, least, tail)[0], _limits(everybody, everybody, most, tail)[1]
+
+
+@lru_cache(maxsize=KEPT)
+def _remembered(stated: Confidence, counts: bytes, shape: tuple[int, int], masses: bool) -> Intervals:
+    return stated.intervals(np.frombuffer(counts, dtype=np.int64).reshape(shape), masses=masses)

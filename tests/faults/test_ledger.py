@@ -1,0 +1,246 @@
+"""Ledgers: releases at the same time, copies of a protocol, full disks, odd lines and odd files."""
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+
+import discreet as dc
+from discreet.release import Job, ledger_book, sanitise_file
+from discreet.release.keyed_draws import read_key
+from discreet.release.ledger import Ledger
+from discreet.release.sanitise import FORMAT
+
+LARGE = 1000.0
+AT_ONCE = 6
+
+
+def make_protocol():
+    joint = dc.Joint.from_counts([[9, 4, 2], [3, 7, 5]], ["ill", "well"], [dc.Attribute("x", ("a", "b", "c"))])
+    return dc.Protocol.make(dc.Channel(0.3 * np.eye(3) + 0.7 / 3, joint.letters, ("A", "B", "C")), joint, dc.LIP(2.0))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    make_protocol().save(tmp_path / "p.json")
+    pacsv.write_csv(pa.table({"x": ["a", "b", "c"] * 50}), tmp_path / "x.csv")
+    return tmp_path
+
+
+def release(folder, protocol="p.json", out="out.csv", budget=LARGE):
+    return sanitise_file(Job(folder / protocol, str(folder / "x.csv"), str(folder / out), budget=budget))
+
+
+# ---- at the same time -----------------------------------------------------------------------------------------------
+
+WAITING = """
+import sys, time
+from pathlib import Path
+from discreet.release import Job, sanitise_file
+folder, name = Path(sys.argv[1]), sys.argv[2]
+
+def wait(account):
+    (folder / f"ready-{name}").touch()
+    while not (folder / "go").exists():
+        time.sleep(0.01)
+
+sanitise_file(Job(folder / "p.json", str(folder / "x.csv"), str(folder / f"{name}.csv"), budget=1000.0), wait)
+"""
+
+
+def test_six_releases_at_once_state_six_different_totals(folder):
+    """All of them have asked the ledger before the first is entered; six manifests once said "1 draw"."""
+    command = [sys.executable, "-c", WAITING, str(folder)]
+    running = [subprocess.Popen([*command, str(i)]) for i in range(AT_ONCE)]
+    try:
+        while len(list(folder.glob("ready-*"))) < AT_ONCE:
+            assert all(process.poll() is None for process in running)
+        (folder / "go").touch()
+        assert [process.wait(60) for process in running] == [0] * AT_ONCE
+    finally:
+        for process in running:
+            process.kill()
+    said = [json.loads((folder / f"{i}.csv.manifest.json").read_text()) for i in range(AT_ONCE)]
+    assert sorted(one["independent_draws"] for one in said) == list(range(1, AT_ONCE + 1))
+    totals = [one["total_epsilon"] for one in sorted(said, key=lambda one: one["independent_draws"])]
+    assert totals == sorted(totals)
+    assert totals[-1] > totals[0]
+
+
+def test_a_frame_states_what_the_ledger_came_to_when_it_was_entered(folder, monkeypatch):
+    """Another release is entered between the question and the entry."""
+    protocol, book = make_protocol(), folder / "p.json.ledger"
+    ask = Ledger.foretold
+
+    def overtaken(self, *arguments):
+        found = ask(self, *arguments)
+        Ledger(book, protocol).enter(None, LARGE)
+        return found
+
+    monkeypatch.setattr(Ledger, "foretold", overtaken)
+    table = protocol.sanitise(pa.table({"x": ["a", "b"]}), ledger=book, budget=LARGE)
+    assert json.loads(table.schema.metadata[FORMAT.encode()])["independent_draws"] == 2
+
+
+# ---- copies ---------------------------------------------------------------------------------------------------------
+
+
+def copied(folder, name):
+    shutil.copy(folder / "p.json", folder / name)
+
+
+def linked(folder, name):
+    (folder / name).symlink_to(folder / "p.json")
+
+
+def hard_linked(folder, name):
+    os.link(folder / "p.json", folder / name)
+
+
+@pytest.mark.parametrize("make", [copied, linked, hard_linked])
+def test_another_name_of_a_protocol_starts_no_fresh_ledger(folder, make):
+    assert release(folder).draws == 1
+    (folder / "deep").mkdir()
+    make(folder, "deep/q.json")
+    assert release(folder, "deep/q.json", "second.csv").draws == 2
+    assert release(folder, out="third.csv").draws == 3
+
+
+def test_a_book_of_before_is_told_to_the_copies(folder, own_data_folder):
+    release(folder)
+    shutil.rmtree(own_data_folder / "discreet")
+    assert release(folder, out="second.csv").draws == 2
+    copied(folder, "q.json")
+    assert release(folder, "q.json", "third.csv").draws == 3
+
+
+def test_a_book_beside_a_link_still_counts(folder, own_data_folder):
+    """It was written there before links were followed."""
+    release(folder)
+    linked(folder, "q.json")
+    (folder / "p.json.ledger").rename(folder / "q.json.ledger")
+    shutil.rmtree(own_data_folder / "discreet")
+    assert release(folder, "q.json", "second.csv").draws == 2
+
+
+def test_a_deleted_book_is_not_forgotten(folder):
+    release(folder)
+    (folder / "p.json.ledger").unlink()
+    assert release(folder, out="second.csv").draws == 2
+
+
+def test_a_budget_holds_for_the_copies_too(folder):
+    release(folder, budget=2.1)
+    copied(folder, "q.json")
+    with pytest.raises(dc.BudgetError, match="declared before"):
+        release(folder, "q.json", "second.csv", budget=LARGE)
+
+
+def test_the_common_book_is_for_its_owner_only(folder, own_data_folder):
+    release(folder)
+    (book,) = own_data_folder.rglob("*.ledger")
+    assert book.name == f"{make_protocol().digest}.ledger"
+    assert book.stat().st_mode & 0o777 == 0o600
+    assert book.parent.stat().st_mode & 0o777 == 0o700
+    assert book.read_bytes() == (folder / "p.json.ledger").read_bytes()
+
+
+def test_without_a_common_book_nothing_is_released(folder, monkeypatch):
+    (folder / "file").touch()
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "file"))
+    with pytest.raises(dc.ReleaseError, match="XDG_DATA_HOME") as caught:
+        release(folder)
+    assert "ledger cannot be opened" in str(caught.value)
+    assert not (folder / "out.csv").exists()
+
+
+# ---- disks, lines and files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_full_disk_is_told_in_our_words_and_nothing_is_published(folder, monkeypatch, call):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(ledger_book.os, call, full)
+    with pytest.raises(dc.ReleaseError, match="the ledger cannot be written"):
+        Ledger.beside(folder / "p.json", make_protocol()).enter()
+
+
+def test_a_disk_that_takes_a_part_is_written_to_again(folder, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(ledger_book.os, "write", lambda file, data: write(file, bytes(data[:7])))
+    ledger = Ledger.beside(folder / "p.json", make_protocol())
+    ledger.enter()
+    monkeypatch.undo()
+    assert json.loads(ledger.path.read_bytes())["event"] == "release"
+
+
+ODD = {
+    "a key that is a list": b'{"event": "release", "data": null, "key": ["a"]}',
+    "a name that is a number": b'{"event": "release", "data": 7, "key": null}',
+    "a protocol that is an object": b'{"event": "release", "data": null, "key": null, "protocol": {}}',
+    "a budget that is no number": b'{"event": "budget", "data": "the data", "epsilon": NaN}',
+    "a budget without end": b'{"event": "budget", "data": "the data", "epsilon": Infinity}',
+    "a budget of many digits": b'{"event": "budget", "data": "the data", "epsilon": 1' + b"0" * 400 + b"}",
+    "a budget below nothing": b'{"event": "budget", "data": "the data", "epsilon": -1}',
+    "a budget that is true": b'{"event": "budget", "data": "the data", "epsilon": true}',
+    "an event that is a list": b'{"event": ["release"]}',
+    "very deep": b"[" * 100_000,
+    "very many digits": b"1" * 10_000,
+    "zeros": b"\0" * 100,
+    "half a character": b'{"event": "release", "data": "\\ud800", "key": "\\ud800", "event": 7}',
+}
+
+
+@pytest.mark.parametrize("line", ODD.values(), ids=ODD)
+def test_an_odd_line_counts_as_a_release_and_stops_nothing(folder, line):
+    ledger = Ledger.beside(folder / "p.json", make_protocol())
+    ledger.enter(None, LARGE)
+    with ledger.path.open("ab") as file:
+        file.write(line)
+    assert ledger.draws() == 2
+    assert ledger.enter(None, LARGE).draws == 3
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/dev/zero"])
+def test_a_device_is_no_ledger(place):
+    """What is entered in /dev/null is never seen again."""
+    with pytest.raises(dc.ReleaseError, match="not an ordinary file"):
+        Ledger(Path(place), make_protocol()).enter()
+
+
+def test_a_pipe_is_no_ledger(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(dc.ReleaseError, match="not an ordinary file"):
+        Ledger(tmp_path / "pipe", make_protocol()).enter()
+
+
+def test_a_ledger_as_large_as_a_disk_is_not_read(folder, monkeypatch):
+    monkeypatch.setattr(ledger_book, "LARGEST_BOOK", 10)
+    ledger = Ledger.beside(folder / "p.json", make_protocol())
+    ledger.enter()
+    with pytest.raises(dc.ReleaseError, match="far larger"):
+        ledger.draws()
+
+
+# ---- keys -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_file_is_read_whole_or_not_at_all(tmp_path):
+    """Two files that agree in their first 64 KiB were once one key."""
+    path, start = tmp_path / "key", bytes(range(256)) * 256
+    path.touch(0o600)
+    path.write_bytes(start)
+    read_key(path)
+    path.write_bytes(start + b"x")
+    with pytest.raises(dc.ReleaseError, match="above 64 KiB"):
+        read_key(path)

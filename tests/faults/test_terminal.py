@@ -1,0 +1,82 @@
+"""Names and letters that would move the cursor, clear the screen or turn the text: shown as escapes, everywhere."""
+
+import json
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet.cli.app import run
+from discreet.exceptions import UNSEEN
+
+HOSTILE = "\x1b[2J\x07\x9b31m\u202eevil\u2028\x7f\x00[bold]"
+SECRET, RELEASED = f"secret{HOSTILE}", f"released{HOSTILE}"
+
+
+def unseen(text):
+    return {hex(ord(sign)) for sign in text if unicodedata.category(sign) in UNSEEN and sign != "\n"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    letters = [f"{name}{HOSTILE}" for name in "abc"]
+    people = rng.choice([f"p{HOSTILE}", f"q{HOSTILE}"], 300)
+    table = pa.table({SECRET: people, RELEASED: rng.choice(letters, 300), f"group{HOSTILE}": people})
+    with pa.OSFile("t.arrow", "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    joint = dc.Joint.from_table(table, secret=SECRET, release=RELEASED)
+    matrix = 0.3 * np.eye(3) + 0.7 / 3
+    dc.Protocol.make(dc.Channel(matrix, joint.letters, letters), joint, dc.LIP(2.0)).save("p.json")
+    released = dc.Protocol.load("p.json").sanitise(table, keep=[f"group{HOSTILE}"], keep_anyway=True)
+    with pa.OSFile("o.arrow", "wb") as sink, pa.ipc.new_file(sink, released.schema) as writer:
+        writer.write_table(released)
+    return tmp_path
+
+
+COMMANDS = [
+    ["sanitise", "p.json", "t.arrow", "out.csv", "--data", HOSTILE.replace("\0", "")],
+    ["sanitise", "p.json", "t.arrow", "out.csv", "--keep", "none\x1b"],
+    ["audit", "p.json"],
+    ["estimate", "p.json", "o.arrow"],
+    ["estimate", "p.json", "o.arrow", "--by", f"group{HOSTILE}"],
+    ["estimate", "p.json", "t.arrow"],
+    ["report", "p.json", "--out", "page.html"],
+    ["design", "t.arrow", "--secret", "secret\x1b[2J", "--release", "x"],
+    ["design", "none\x1b[2J.csv", "--secret", "a", "--release", "b"],
+    ["audit", "none\x9b.json"],
+]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=lambda command: " ".join(command)[:40].encode("unicode_escape").decode()
+)
+def test_nothing_that_acts_on_a_terminal_is_printed(folder, capfd, command, as_json):
+    arguments = [*command, *(["--json"] if as_json else [])]
+    code = run(arguments)
+    shown = capfd.readouterr()
+    assert not unseen(shown.out)
+    assert not unseen(shown.err)
+    if as_json and code in (0, 3, 5, 6) and shown.out.strip():
+        json.loads(shown.out)
+    if code == 0 and command[0] == "estimate" and not as_json:
+        assert "\\x1b[2J" in shown.out
+        assert "[bold]" in shown.out
+
+
+def test_nothing_of_it_is_in_the_report(folder, capfd):
+    assert run(["report", "p.json", "--out", "page.html"]) == 0
+    page = Path("page.html").read_text()
+    assert not unseen(page)
+    assert "\\x1b[2J" in page
+
+
+def test_the_same_in_errors():
+    error = dc.AlphabetError(f"no such column {HOSTILE}", where=HOSTILE, remedy=HOSTILE)
+    assert not unseen(str(error) + error.what + error.where + error.remedy)
+    assert unseen(HOSTILE)

@@ -1,0 +1,8 @@
+"""Makes `record` and its parts importable for the test beside them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
