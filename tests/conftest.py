@@ -1,11 +1,13 @@
 """Hypothesis profiles: the same examples on every run, unless HYPOTHESIS_PROFILE=explore asks for new ones.
 
+Ctrl-C reaches the tests even where they were started in the background, which ignores it.
 The ledger of all copies of a protocol lies in the user's data folder; every test has one of its own.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,10 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_configure() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

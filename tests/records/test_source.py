@@ -7,7 +7,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -179,21 +179,20 @@ def standard_input(content: bytes) -> Iterator[None]:
     kept = os.dup(0)
 
     def fill() -> None:
-        with os.fdopen(theirs, "wb") as pipe:
+        with suppress(BrokenPipeError), os.fdopen(theirs, "wb", buffering=0) as pipe:
             for start in range(0, len(content), 1_000):
                 pipe.write(content[start : start + 1_000])
-                pipe.flush()
 
     writer = threading.Thread(target=fill)
     os.dup2(ours, 0)
+    os.close(ours)
     writer.start()
     try:
         yield
     finally:
-        writer.join()
-        os.dup2(kept, 0)
+        os.dup2(kept, 0)  # the last reader is gone: whoever still writes is told so and ends
         os.close(kept)
-        os.close(ours)
+        writer.join()
 
 
 @pytest.mark.parametrize("kind", FILES)
