@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -47,13 +49,23 @@ def test_no_entropy_no_release(broken: object, monkeypatch: pytest.MonkeyPatch) 
         Keystream.fresh()
 
 
+FORKING = """
+import os
+from discreet.exceptions import EntropyError
+from discreet.randomness import Keystream
+
+stream = Keystream.fresh()
+child = os.fork()
+if child == 0:
+    try:
+        stream.words(1)
+    except EntropyError:
+        os._exit(42)
+    os._exit(0)
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
 def test_a_fork_cannot_reuse_the_stream() -> None:
-    stream = Keystream.fresh()
-    child = os.fork()
-    if child == 0:  # pragma: no cover - runs in the child
-        try:
-            stream.words(1)
-        except EntropyError:
-            os._exit(42)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
+    """In a process of its own: one that has run compiled threads is not safe to fork."""
+    assert subprocess.run([sys.executable, "-c", FORKING], timeout=60, check=False).returncode == 42
