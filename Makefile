@@ -6,18 +6,25 @@ INSTALLED := .venv/.installed
 
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test lint bench papers schema clean papers-check walks coverage
+.PHONY: demo test docs wheel lint bench papers schema clean papers-check walks coverage
 
 demo: $(INSTALLED)
 	$(BIN)/discreet demo
 
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+docs: $(INSTALLED)
+	$(BIN)/python scripts/build_docs.py
+
+wheel: $(INSTALLED)
+	$(BIN)/python scripts/try_wheel.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file mypy-tests.ini --cache-dir .mypy_cache/tests
 
 bench: $(INSTALLED)
 	@set -e; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file; done

@@ -15,8 +15,8 @@ from discreet.solvers.vertices.accurate_rows import AccurateRows, accurate_rows,
 from discreet.solvers.vertices.balance_curve import BalanceCurve
 from discreet.solvers.vertices.design_space import design_effects
 from discreet.solvers.vertices.largest_effect import smallest_largest
+from discreet.solvers.vertices.listed_rows import ListedRows, shared_draws
 from discreet.solvers.vertices.pivots import Floats
-from discreet.solvers.vertices.shared_draw import shared_draws
 from discreet.solvers.vertices.walk import lifted_ratios, list_vertices, polyhedron_of
 
 PROBLEMS = (("marital-status", 0.5), ("occupation", 0.5), ("occupation", 1.5))
@@ -61,7 +61,7 @@ def small() -> None:
         began = time.monotonic()
         say(f"LDP {secret} {epsilon}", accurate_rows(prior, lifted, lifted_start=start), prior, began)
         space = space_of(prior, None, None)
-        balance = BalanceCurve(space, list_vertices(polyhedron_of(prior, rows)))
+        balance = BalanceCurve(space, ListedRows(space, list_vertices(polyhedron_of(prior, rows))))
         began = time.monotonic()
         _, _, value, bound = balance.informative
         print(f"    information {value:.7f} ≤ {bound:.7f} in {time.monotonic() - began:.2f} s")

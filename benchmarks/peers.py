@@ -157,6 +157,8 @@ def page(bench: Bench) -> str:
     parts = [
         "# discreet beside its peers",
         "",
+        "What each of them has and has not: [feature by feature](peers-features.md).",
+        "",
         f"Made by `python benchmarks/peers.py --out docs/peers.md` on {date.today():%d %B %Y}, one thread a job, at "
         f"most {bench.limit:g} s a job. Seconds are of the processor, megabytes what a job needs beyond its modules. A "
         f"peer that fails at one size is not asked for the next (—).",

@@ -9,17 +9,19 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from discreet import _HOME
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/discreet"
 
 LAYERS = (
     "exceptions arrays compiling randomness linear_program",
-    "joint channel information phrases given_columns",
+    "attribute joint task_column channel information phrases given_columns",
     "files records utilities",
     "uncertainty",
     "notions",
@@ -28,31 +30,46 @@ LAYERS = (
     "protocol policy",
     "wording",
     "design audit release estimate",
-    "study study_file",
+    "study study_file look",
     "report cli studio spark papers testing datasets",
 )
 LAYER = {name: depth for depth, names in enumerate(LAYERS) for name in names.split()}
 # Who proves, audits, releases and estimates must not share code with who designs.
 APART = {(part, "solvers") for part in ("certify", "audit", "protocol", "release", "estimate")}
-# `Joint.from_table(table)` hands over to `records`, `protocol.sanitise(table)` to `release`.
-SHORTCUTS = {("joint.py", "records"), ("protocol/protocol.py", "release")}
+# `Attribute` knows how a column was grouped. `Joint.from_table(table)` hands over to `records`, and
+# `protocol.sanitise(table)` to `release`.
+SHORTCUTS = {("attribute.py", "records"), ("joint.py", "records"), ("protocol/protocol.py", "release")}
 # Siblings on one layer that stay strangers: `records` leans on `files`; who estimates need not be able to release.
 STRANGERS = {("files", "records"), ("estimate", "release"), ("release", "estimate")}
-EXTRAS = {"papers": "papers", "studio": "studio", "testing": "dev"}  # modules that may lean on an extra
+# The studio is a skin: it renders what these say, and one file of it asks them (`studio/tasks.py`).
+STUDIO_SEES = {
+    "exceptions", "files", "phrases", "notions", "wording", "records", "protocol", "release", "look", "study",
+    "study_file", "report", "datasets",
+}  # fmt: skip
+STUDIO_COMPUTES = ("studio/tasks.py", "studio/searches.py")
+EXTRAS = {"papers": "papers", "spark": "spark", "studio": "studio", "testing": "dev"}  # who may lean on an extra
 
 Arrow = tuple[str, str]
 
 
-def imported(code: str) -> Iterator[str]:
+@cache
+def parsed(code: str) -> ast.Module:
+    return ast.parse(code)
+
+
+@cache
+def imported(code: str) -> tuple[str, ...]:
     """Full names of what a module imports: `a.b.c` for both `import a.b.c` and `from a.b import c`.
 
     A relative import does not say what it takes, so it counts as an import of the whole package.
     """
-    for node in ast.walk(ast.parse(code)):
+    found: list[str] = []
+    for node in ast.walk(parsed(code)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from ("discreet" if node.level else f"{node.module}.{alias.name}" for alias in node.names)
+            found += ["discreet" if node.level else f"{node.module}.{alias.name}" for alias in node.names]
+    return tuple(found)
 
 
 def part_of(path: str) -> str:
@@ -104,6 +121,18 @@ def package() -> dict[str, str]:
 
 def test_arrows_point_one_way() -> None:
     assert faults(arrows(package())) == []
+
+
+def test_the_studio_is_a_skin() -> None:
+    """Pages compute nothing: outside of two files they see errors, files, and the study file that they write."""
+    seen = {(path, other) for path, other in arrows(package()) if part_of(path) == "studio"}
+    assert {other for _, other in seen} <= STUDIO_SEES
+    assert {other for path, other in seen if path not in STUDIO_COMPUTES} <= {
+        "exceptions",
+        "files",
+        "study_file",
+        "datasets",
+    }
 
 
 def test_every_part_has_a_layer() -> None:
@@ -170,3 +199,110 @@ def test_an_undeclared_package_is_caught() -> None:
     assert undeclared({"joint.py": "import cdd\nimport numpy.linalg"}) == {"cdd"}
     assert undeclared({"joint.py": "import matplotlib"}) == {"matplotlib"}
     assert undeclared({"papers/figure.py": "import matplotlib"}) == set()
+
+
+# ---- sizes and names ------------------------------------------------------------------------------------------------
+
+MOST_LINES = 400
+SKINS = {"cli", "studio", "papers"}
+IN_ONE_FILE = {"papers/funnel_2", "papers/robust_2"}  # by what they print, in tests/papers
+ACROSS = {"faults", "goldens", "theorems"}
+
+
+def too_long(sources: dict[str, str]) -> list[str]:
+    return [path for path, code in sorted(sources.items()) if len(code.splitlines()) > MOST_LINES]
+
+
+def repeated_classes(sources: dict[str, str]) -> dict[str, list[str]]:
+    """Names of classes that stand in several files, underscores in front ignored."""
+    found: dict[str, list[str]] = {}
+    for path, code in sorted(sources.items()):
+        for node in parsed(code).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.lstrip("_"), []).append(path)
+    return {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
+def test_no_file_is_too_long() -> None:
+    assert too_long(package()) == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    assert repeated_classes(package()) == {}
+
+
+def test_a_long_file_and_a_second_class_are_caught() -> None:
+    assert too_long({"joint.py": "x = 1\n" * 401, "channel.py": "x = 1\n" * 400}) == ["joint.py"]
+    planted = {**package(), "cli/show.py": "class _Joint:\n    pass\n"}
+    assert repeated_classes(planted) == {"Joint": ["cli/show.py", "joint.py"]}
+
+
+def repeated_functions(sources: dict[str, str]) -> dict[str, list[str]]:
+    """Names of public functions that stand in several files. Skins may call a function after the one that they show."""
+    found: dict[str, list[str]] = {}
+    for path, code in sorted(sources.items()):
+        if part_of(path) not in SKINS:
+            names = {node.name for node in parsed(code).body if isinstance(node, ast.FunctionDef)}
+            for name in names:
+                found.setdefault(name, []).append(path)
+    return {name: paths for name, paths in found.items() if len(paths) > 1 and not name.startswith("_")}
+
+
+def test_no_two_public_functions_have_one_name() -> None:
+    assert repeated_functions(package()) == {}
+
+
+def test_a_second_function_is_caught() -> None:
+    planted = {**package(), "joint.py": "def design():\n    pass\n"}
+    assert repeated_functions(planted) == {"design": ["design.py", "joint.py"]}
+
+
+# ---- tests beside what they test ------------------------------------------------------------------------------------
+
+
+def rooms() -> set[str]:
+    """Folders of the package with modules in them."""
+    return {str(path.parent.relative_to(SOURCE)) for path in SOURCE.rglob("*/__init__.py")}
+
+
+def tested_rooms() -> set[str]:
+    tests = ROOT / "tests"
+    return {str(path.parent.relative_to(tests)) for path in tests.rglob("*/test_*.py")}
+
+
+def test_every_room_has_its_tests_in_a_folder_of_its_name() -> None:
+    assert rooms() - tested_rooms() <= IN_ONE_FILE
+    assert tested_rooms() - rooms() == ACROSS
+
+
+def untested(sources: dict[str, str], tests: dict[str, str]) -> list[str]:
+    """Files above sixty lines that no test imports, itself or through others of its part; commands are run by name."""
+    modules = {f"discreet.{path[:-3].replace('/', '.').removesuffix('.__init__')}": path for path in sources}
+
+    def named(code: str) -> set[str]:
+        homes = {f"discreet.{_HOME[name]}" for name in re.findall(r"\b(?:dc|discreet)\.(\w+)", code) if name in _HOME}
+        return {name for full in imported(code) for name in (full, full.rpartition(".")[0]) if name in modules} | homes
+
+    entered: set[str] = set()
+    todo = {name for code in tests.values() for name in named(code)}
+    todo |= {f"discreet.{path[5:-3]}" for path in tests if path.startswith("test_")} & set(modules)
+    while todo:
+        entered |= todo
+        further = {(one, name) for one in todo for name in named(sources[modules[one]])}
+        todo = {name for one, name in further if part_of(modules[one]) == part_of(modules[name])} - entered
+    long = {name for name, path in modules.items() if len(sources[path].splitlines()) > 60}
+    return sorted(modules[name] for name in long - entered if part_of(modules[name]) != "cli")
+
+
+def tests() -> dict[str, str]:
+    folder = ROOT / "tests"
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.py")}
+
+
+def test_every_file_is_entered_by_a_test() -> None:
+    assert untested(package(), tests()) == []
+
+
+def test_a_file_that_no_test_enters_is_caught() -> None:
+    planted = {**package(), "records/forgotten.py": "x = 1\n" * 61, "records/short.py": "x = 1\n"}
+    assert untested(planted, tests()) == ["records/forgotten.py"]

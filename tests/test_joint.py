@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.attribute import Attribute
 from discreet.exceptions import AlphabetError, DiscreetError, DistributionError, InputError
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.testing import joints
 
 COUNTS = [[7, 10], [26, 57]]

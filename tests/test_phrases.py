@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from discreet.joint import Attribute
+from discreet.attribute import Attribute
 from discreet.phrases import BITS, NATS, names, quoted, shown, visible
 
 

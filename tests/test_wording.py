@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.attribute import Attribute
 from discreet.channel import Channel
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LDP, LIP, RLDP, SRLIP, Level, Notion, OrdinaryLDP, Witness
 from discreet.protocol import Protocol
 from discreet.protocol.protocol import Source

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet.attribute import Attribute
     from discreet.audit.channel_audit import audit
     from discreet.channel import Channel
     from discreet.design import Design, StratifiedDesign, design
@@ -32,27 +33,42 @@ if TYPE_CHECKING:
         UnfinishedError,
     )
     from discreet.given_columns import StratifiedJoint
-    from discreet.joint import Attribute, Joint
+    from discreet.joint import Joint
+    from discreet.look.findings import Look
+    from discreet.look.table_look import look
+    from discreet.notions.alip import ALIP
+    from discreet.notions.funnel import Funnel
+    from discreet.notions.guess import Guess
     from discreet.notions.ldp import LDP
     from discreet.notions.lip import LIP
+    from discreet.notions.maximal_leakage import MaximalLeakage
     from discreet.notions.ordinary_ldp import OrdinaryLDP
+    from discreet.notions.perfect import Perfect
+    from discreet.notions.pml import PML
     from discreet.notions.rldp import RLDP
     from discreet.notions.rlip import RLIP
+    from discreet.notions.shift import Shift
     from discreet.notions.srlip import SRLIP
     from discreet.protocol.protocol import Protocol
-    from discreet.protocol.strata import StratifiedProtocol
+    from discreet.protocol.public import PublicProtocol, StratifiedPublic
+    from discreet.protocol.strata import StratifiedProtocol, load_protocol
     from discreet.records.grouping import Grouping
+    from discreet.records.noise import Noise
     from discreet.release.check import Check
+    from discreet.solvers.funnel_curve import FunnelCurve, funnel_curve
     from discreet.solvers.methods import plan
     from discreet.uncertainty.confidence import Confidence
     from discreet.uncertainty.sets import ChiSquare, Everything, Exactly, Renyi
     from discreet.utilities.accuracy import Accuracy, Balance
     from discreet.utilities.agreement import Agreement
+    from discreet.utilities.task import Task
     from discreet.utilities.utility import ChiSquareInformation, CorrectGuess, MutualInformation
 
 __all__ = [
+    "ALIP",
     "LDP",
     "LIP",
+    "PML",
     "RLDP",
     "RLIP",
     "SRLIP",
@@ -75,26 +91,40 @@ __all__ = [
     "EntropyError",
     "Everything",
     "Exactly",
+    "Funnel",
+    "FunnelCurve",
     "Grouping",
+    "Guess",
     "InfeasibleError",
     "InputError",
     "Joint",
+    "Look",
+    "MaximalLeakage",
     "MutualInformation",
+    "Noise",
     "OrdinaryLDP",
     "ParameterError",
+    "Perfect",
     "ProofError",
     "Protocol",
     "ProtocolError",
+    "PublicProtocol",
     "ReleaseError",
     "Renyi",
+    "Shift",
     "StratifiedDesign",
     "StratifiedJoint",
     "StratifiedProtocol",
+    "StratifiedPublic",
     "TableError",
+    "Task",
     "UnfinishedError",
     "audit",
     "design",
     "estimate",
+    "funnel_curve",
+    "load_protocol",
+    "look",
     "plan",
 ]
 
@@ -106,22 +136,36 @@ _HOMES = {
     "exceptions": "AlphabetError BudgetError ChannelError DiscreetError DistributionError EntropyError InfeasibleError "
     "InputError ParameterError ProofError ProtocolError ReleaseError TableError UnfinishedError",
     "given_columns": "StratifiedJoint",
-    "joint": "Attribute Joint",
+    "attribute": "Attribute",
+    "joint": "Joint",
+    "look.findings": "Look",
+    "look.table_look": "look",
+    "notions.alip": "ALIP",
+    "notions.funnel": "Funnel",
+    "notions.guess": "Guess",
     "notions.ldp": "LDP",
     "notions.lip": "LIP",
+    "notions.maximal_leakage": "MaximalLeakage",
     "notions.ordinary_ldp": "OrdinaryLDP",
+    "notions.perfect": "Perfect",
+    "notions.pml": "PML",
     "notions.rldp": "RLDP",
     "notions.rlip": "RLIP",
+    "notions.shift": "Shift",
     "notions.srlip": "SRLIP",
     "protocol.protocol": "Protocol",
-    "protocol.strata": "StratifiedProtocol",
+    "protocol.public": "PublicProtocol StratifiedPublic",
+    "protocol.strata": "StratifiedProtocol load_protocol",
     "records.grouping": "Grouping",
+    "records.noise": "Noise",
     "release.check": "Check",
+    "solvers.funnel_curve": "FunnelCurve funnel_curve",
     "solvers.methods": "plan",
     "uncertainty.confidence": "Confidence",
     "uncertainty.sets": "ChiSquare Everything Exactly Renyi",
     "utilities.accuracy": "Accuracy Balance",
     "utilities.agreement": "Agreement",
+    "utilities.task": "Task",
     "utilities.utility": "ChiSquareInformation CorrectGuess MutualInformation",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -25,3 +25,8 @@ Weights: TypeAlias = "Integers | csc_array"
 
 Rows: TypeAlias = "Floats | csr_array"
 """Rows of a channel: all entries, or those that are not zero."""
+
+
+def whole(rows: Rows) -> Floats:
+    """Every entry of the rows."""
+    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())

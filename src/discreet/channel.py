@@ -7,44 +7,108 @@ about the released data.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import xlogy
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Indices, Rows
 from discreet.exceptions import AlphabetError, ChannelError, InOwnWords
-from discreet.information import mutual_information, target_with_output
+from discreet.information import mutual_information, target_masses, target_with_output
 from discreet.joint import Joint
 
 SUM_TOLERANCE = 1e-9
 """How far columns may be from adding up to one: what linear programs leave, far above the rounding of sums."""
 PROPORTIONAL = 1e-12
 """Rows that agree to this share of their largest entry are proportional."""
+NO_INFORMATION = "no information"
+LONGEST_NAME = 60
+"""Characters of a name that fit into a cell; what would be longer is told column by column."""
 CERTAIN, MOSTLY, MOST_NAMED = 0.999, 0.6, 3
 """An output is named after one letter that is this certain, or after the few that are together this likely."""
 COMPARED_ENTRIES, TARGET_GROUPS = 100_000_000, 64
 """Comparing every two outputs on every target takes a second for so many entries; beyond, on so many groups."""
+MOST_ENTRIES = 1 << 20
+"""A channel of more entries holds only those that are not zero."""
+BLOCK_ENTRIES = 4_000_000
+"""Entries of rows that are written out together: 32 MB."""
 NOTHING = 1e-9
 """Smaller chances, and smaller changes of them, are not worth a word."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Channel:
-    """Q[y, z] with a name for every output (row) and every input letter (column)."""
+    """Q[y, z] with a name for every output (row) and every input letter (column).
 
-    matrix: NDArray[np.float64]
-    inputs: tuple[Hashable, ...] = field(default=())
-    outputs: tuple[Hashable, ...] = field(default=())
+    `rows` are its rows as they were given: all entries, or in a sparse array those that are not zero. `matrix` is the
+    whole of it and `entries` what is not zero, whichever was given. A sparse column may be empty: it belongs to a
+    letter that nobody has, which is released like a value outside the alphabet (theory 10.1).
 
-    def __post_init__(self) -> None:
-        matrix = _stochastic(self.matrix)
+    Arguments:
+        matrix: Q, an array or a sparse one; every column adds up to one.
+        inputs, outputs: names of columns and rows; numbers if left out.
+    Raises:
+        ChannelError: an entry that is no probability, or a column that does not add up to one.
+        AlphabetError: not one name for every row or column.
+    Example:
+        >>> import discreet as dc
+        >>> once = dc.Channel([[0.9, 0.2], [0.1, 0.8]])
+        >>> once.then(once).matrix.round(2).tolist()
+        [[0.83, 0.34], [0.17, 0.66]]
+    """
+
+    rows: Rows
+    inputs: tuple[Hashable, ...]
+    outputs: tuple[Hashable, ...]
+
+    def __init__(self, matrix: Any, inputs: Sequence[Hashable] = (), outputs: Sequence[Hashable] = ()) -> None:
+        rows = _stochastic_sparse(matrix) if sparse.issparse(matrix) else _stochastic(matrix)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "inputs", _named(inputs, rows.shape[1], "inputs"))
+        object.__setattr__(self, "outputs", _named(outputs, rows.shape[0], "outputs"))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """Every entry: as large as outputs times letters."""
+        if isinstance(self.rows, np.ndarray):
+            return self.rows
+        matrix: Floats = self.rows.toarray()
         matrix.setflags(write=False)
-        object.__setattr__(self, "matrix", matrix)
-        object.__setattr__(self, "inputs", _named(self.inputs, matrix.shape[1], "inputs"))
-        object.__setattr__(self, "outputs", _named(self.outputs, matrix.shape[0], "outputs"))
+        return matrix
+
+    @cached_property
+    def entries(self) -> sparse.csr_array:
+        """The entries that are not zero, row by row."""
+        return sparse.csr_array(self.rows) if isinstance(self.rows, np.ndarray) else self.rows
+
+    def row(self, y: int, prior: Floats) -> Floats:
+        """Every entry of one row; a letter without a column of its own is released as outputs are on average."""
+        return np.asarray(next(rows for _, rows in self.blocks(prior, np.array([y])))[0])
+
+    def blocks(self, prior: Floats, outputs: Indices | None = None) -> Iterator[tuple[Indices, Floats]]:
+        """Every entry of some rows, or of all, as many rows at a time as fit into little memory."""
+        places = np.arange(len(self.outputs)) if outputs is None else outputs
+        if isinstance(self.rows, np.ndarray):
+            yield places, self.rows[places]
+            return
+        step = max(1, BLOCK_ENTRIES // len(self.inputs))
+        for start in range(0, len(places), step):
+            mine = places[start : start + step]
+            part = self.rows[mine]
+            rows: Floats = part.toarray()
+            rows[:, self.silent] = np.asarray(part @ prior)[:, None]
+            yield mine, rows
+
+    @cached_property
+    def silent(self) -> Indices:
+        """The letters without a column of their own."""
+        return np.flatnonzero(np.bincount(self.entries.indices, minlength=len(self.inputs)) == 0)
 
     def product(self, other: Channel) -> Channel:
         """Both channels side by side on a pair of inputs, drawn independently; letters in C order."""
@@ -56,9 +120,9 @@ class Channel:
 
     def then(self, post: Channel) -> Channel:
         """Post-processing: `post` reads this channel's output."""
-        if post.matrix.shape[1] != len(self.outputs):
+        if len(post.inputs) != len(self.outputs):
             raise ChannelError(
-                f"{len(self.outputs)} outputs, then a channel that reads {post.matrix.shape[1]}",
+                f"{len(self.outputs)} outputs, then a channel that reads {len(post.inputs)}",
                 remedy="The second channel needs one column per output of the first.",
             )
         return Channel(post.matrix @ self.matrix, self.inputs, post.outputs)
@@ -68,25 +132,31 @@ class Channel:
 
         Rows are compared where a weighted sum of their entries agrees; those that differ there cannot be proportional.
         """
-        totals = self.matrix.sum(axis=1)
+        totals = np.asarray(self.rows.sum(axis=1))
         kept = np.flatnonzero(totals > 0)
-        directions = self.matrix[kept] / totals[kept, None]
-        weights = np.linspace(1.0, 2.0, directions.shape[1])
-        sums, room = directions @ weights, PROPORTIONAL * directions.max(axis=1) * weights.sum()
+        directions = sparse.csr_array(self.entries[kept] / totals[kept, None])
+        weights = np.linspace(1.0, 2.0, len(self.inputs))
+        largest = np.maximum.reduceat(directions.data, directions.indptr[:-1])
+        sums, room = np.asarray(directions @ weights), PROPORTIONAL * largest * weights.sum()
         order = np.argsort(sums, kind="stable")
         first = np.searchsorted(sums[order], sums - room - PROPORTIONAL)
         last = np.searchsorted(sums[order], sums + room + PROPORTIONAL, side="right")
         groups: dict[int, list[int]] = {}
-        for i, direction in enumerate(directions):
-            near = sorted(int(j) for j in order[first[i] : last[i]] if j in groups)
+        for i in range(len(kept)):
+            near = sorted(int(j) for j in order[first[i] : last[i]] if j in groups) if last[i] - first[i] > 1 else ()
             for j in near:
-                if np.abs(direction - directions[j]).max() <= PROPORTIONAL * direction.max():
+                if _apart(directions, i, j) <= PROPORTIONAL * largest[i]:
                     groups[j].append(i)
                     break
             else:
                 groups[i] = [i]
-        rows = np.array([self.matrix[kept[group]].sum(axis=0) for group in groups.values()])
-        return Channel(rows, self.inputs, tuple(self.outputs[kept[head]] for head in groups))
+        heads = list(groups)
+        head = np.empty(len(kept), np.intp)
+        for place, group in enumerate(groups.values()):
+            head[group] = place
+        together = sparse.csr_array((np.ones(len(kept)), (head, kept)), shape=(len(heads), len(totals)))
+        rows = together @ self.rows
+        return Channel(rows, self.inputs, tuple(self.outputs[kept[i]] for i in heads))
 
     def restricted(self, letters: Sequence[Hashable]) -> Channel:
         """The channel on some of its input letters."""
@@ -95,6 +165,28 @@ class Channel:
         with InOwnWords(lambda _: AlphabetError(what, where="restricted", remedy=remedy), ValueError):
             columns = [self.inputs.index(letter) for letter in letters]
         return Channel(self.matrix[:, columns], tuple(letters), self.outputs)
+
+
+def float_channel(
+    columns: sparse.csc_array, bits: int, matrix: Callable[[], Floats], inputs: tuple[Hashable, ...],
+    outputs: tuple[Hashable, ...],
+) -> Channel:  # fmt: skip
+    """Weights as probabilities: every entry, or where these are many, those that are not zero."""
+    few = columns.shape[0] * columns.shape[1] <= MOST_ENTRIES
+    return Channel(matrix() if few else sparse.csr_array(columns / 2.0**bits), inputs, outputs)
+
+
+def _apart(rows: sparse.csr_array, i: int, j: int) -> float:
+    """The largest difference of two sparse rows."""
+    difference = dict(zip(*_row(rows, i), strict=True))
+    for z, value in zip(*_row(rows, j), strict=True):
+        difference[z] = difference.get(z, 0.0) - value
+    return max(map(abs, difference.values()))
+
+
+def _row(rows: sparse.csr_array, i: int) -> tuple[list[int], list[float]]:
+    part = slice(rows.indptr[i], rows.indptr[i + 1])
+    return rows.indices[part].tolist(), rows.data[part].tolist()
 
 
 def _stochastic(given: object) -> NDArray[np.float64]:
@@ -110,7 +202,27 @@ def _stochastic(given: object) -> NDArray[np.float64]:
     if len(wrong):
         hint = " The rows add up to one: transpose it." if np.allclose(matrix.sum(axis=1), 1) else ""
         raise ChannelError(f"column {wrong[0]} does not add up to one", remedy=f"Q[y, x]: one column per letter.{hint}")
+    matrix.setflags(write=False)
     return matrix
+
+
+def _stochastic_sparse(given: Any) -> sparse.csr_array:
+    """The same for a sparse matrix, whose columns may also be empty."""
+    rows = sparse.csr_array(given, dtype=float, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if 0 in rows.shape:
+        raise ChannelError(f"shape {rows.shape}", remedy="One row per output and one column per letter.")
+    if not np.isfinite(rows.data).all() or (rows.data < 0).any():
+        raise ChannelError("an entry that is not a probability")
+    sums = np.bincount(rows.indices, rows.data, rows.shape[1])
+    used = np.bincount(rows.indices, minlength=rows.shape[1]) > 0
+    wrong = np.flatnonzero(used & (np.abs(sums - 1) > SUM_TOLERANCE))
+    if len(wrong):
+        raise ChannelError(f"column {wrong[0]} does not add up to one", remedy="Q[y, x]: one column per letter.")
+    for part in (rows.data, rows.indices, rows.indptr):
+        part.setflags(write=False)
+    return rows
 
 
 def _named(names: Sequence[Hashable], size: int, what: str) -> tuple[Hashable, ...]:
@@ -163,10 +275,18 @@ def output_terms(masses: Floats) -> Floats:
     return np.asarray(xlogy(masses, masses).sum(axis=-1) - xlogy(total, total))
 
 
-def named_outputs(joint: Joint, matrix: Floats) -> tuple[str, ...]:
-    """A different name for every row of Q[y, z], from the posterior P(t | y)."""
-    labels = [label(letter) for letter in joint.target_letters]
-    names = [_name(row, joint.target_prior, labels) for row in posteriors(joint, matrix)]
+def named_outputs(joint: Joint, rows: Rows) -> tuple[str, ...]:
+    """A different name for every row of Q[y, z], from the posterior P(t | y); a long one column by column."""
+    found = posteriors(joint, rows)
+    told = [dict(zip(*_row(found, y), strict=True)) for y in range(found.shape[0])]
+    law = _Law.of(joint.target_prior, joint.target_letters)
+    names = [_name(one, law) for one in told]
+    if len(joint.released) > 1 and any(len(name) > LONGEST_NAME for name in names):
+        columns = _column_laws(joint)
+        names = [
+            name if len(name) <= LONGEST_NAME else _by_column(joint, one, columns)
+            for name, one in zip(names, told, strict=True)
+        ]
     total, seen = Counter(names), Counter[str]()
     unique = []
     for name in names:
@@ -175,12 +295,27 @@ def named_outputs(joint: Joint, matrix: Floats) -> tuple[str, ...]:
     return tuple(unique)
 
 
-def posteriors(joint: Joint, matrix: Floats) -> Floats:
-    """P(t | y), one row per output; the prior for an output that never occurs."""
-    masses = np.zeros((len(matrix), len(joint.target_letters)))
-    np.add.at(masses.T, joint.target_of, (matrix * joint.prior).T)
-    totals = masses.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, masses / np.where(totals > 0, totals, 1), joint.target_prior)
+def posteriors(joint: Joint, rows: Rows) -> sparse.csr_array:
+    """P(t | y), one sparse row per output; an empty one for an output that never occurs."""
+    masses = target_masses(joint, rows)
+    totals = np.repeat(np.asarray(masses.sum(axis=1)), np.diff(masses.indptr))
+    return sparse.csr_array((masses.data / totals, masses.indices, masses.indptr), masses.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Law:
+    """Letters with their chances beforehand, and the order from the commonest on."""
+
+    prior: Floats
+    letters: tuple[Hashable, ...]
+    commonest: list[int]
+
+    @classmethod
+    def of(cls, prior: Floats, letters: tuple[Hashable, ...]) -> _Law:
+        return cls(prior, letters, np.argsort(-prior, kind="stable").tolist())
+
+    def said(self, t: int) -> str:
+        return label(self.letters[t])
 
 
 def label(letter: Hashable) -> str:
@@ -190,21 +325,43 @@ def label(letter: Hashable) -> str:
     return "missing" if letter is None else str(letter)
 
 
-def _name(posterior: Floats, prior: Floats, labels: list[str]) -> str:
-    if np.abs(posterior - prior).max() <= NOTHING:
-        return "no information"
-    likeliest, left = [], posterior.copy()
-    for _ in range(min(MOST_NAMED, len(labels))):
-        likeliest.append(int(left.argmax()))
-        left[likeliest[-1]] = -1.0
-    support = int((posterior > NOTHING).sum())
-    needed = int(np.searchsorted(np.cumsum(posterior[likeliest]), MOSTLY)) + 1
-    if posterior[likeliest[0]] >= CERTAIN:
-        return labels[likeliest[0]]
+def _name(possible: dict[int, float], law: _Law) -> str:
+    """From the letters that an output leaves possible, with their chances."""
+    excluded = next((law.prior[t] for t in law.commonest if t not in possible), 0.0)
+    if not possible or max(excluded, *(abs(chance - law.prior[t]) for t, chance in possible.items())) <= NOTHING:
+        return NO_INFORMATION
+    likeliest = sorted(possible, key=lambda t: (-possible[t], t))[:MOST_NAMED]
+    support = sum(chance > NOTHING for chance in possible.values())
+    needed = 1 + sum(sofar < MOSTLY for sofar in accumulate(possible[t] for t in likeliest))
+    if possible[likeliest[0]] >= CERTAIN:
+        return law.said(likeliest[0])
     if support <= MOST_NAMED:
-        return _either([labels[i] for i in likeliest[:support]])
-    chosen = [labels[i] for i in likeliest[:needed]]
+        return _either([law.said(t) for t in likeliest[:support]])
+    chosen = [law.said(t) for t in likeliest[:needed]]
     return "mostly " + _either(chosen) if needed <= MOST_NAMED else "often " + _either(chosen)
+
+
+def _column_laws(joint: Joint) -> list[_Law]:
+    """The law of every released column by itself."""
+    sizes, found = [len(attribute) for attribute in joint.released], []
+    for axis, attribute in enumerate(joint.released):
+        others = tuple(place for place in range(len(sizes)) if place != axis)
+        found.append(_Law.of(joint.target_prior.reshape(sizes).sum(axis=others), attribute.letters))
+    return found
+
+
+def _by_column(joint: Joint, possible: dict[int, float], laws: list[_Law]) -> str:
+    """What an output says about each column by itself; columns that it says nothing about are left out."""
+    places = np.unravel_index(list(possible), [len(attribute) for attribute in joint.released])
+    parts = []
+    for attribute, place, law in zip(joint.released, places, laws, strict=True):
+        after: dict[int, float] = {}
+        for letter, chance in zip(place.tolist(), possible.values(), strict=True):
+            after[letter] = after.get(letter, 0.0) + chance
+        said = _name(after, law)
+        if said != NO_INFORMATION:
+            parts.append(f"{attribute.name}: {said}")
+    return "; ".join(parts) or "no single column"
 
 
 def _either(labels: list[str]) -> str:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, overload
 
-import numpy as np
+from scipy import sparse
 
 from discreet import compiling
+from discreet.attribute import Attribute
 from discreet.channel import Channel, fewer_outputs, named_outputs
 from discreet.exceptions import ParameterError
 from discreet.given_columns import StratifiedJoint, Stratum, averaged
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions.notion import Notion
 from discreet.notions.rldp import RLDP
+from discreet.notions.rows_together import largest_row_level
 from discreet.protocol import Protocol
+from discreet.protocol.protocol import check_private
+from discreet.protocol.statement import Statement
 from discreet.protocol.strata import StratifiedProtocol, in_each_stratum
+from discreet.records.persons import Rule, WhoseRows
 from discreet.solvers.methods import METHODS, plan
-from discreet.solvers.problem import Effort, Problem, Progress
+from discreet.solvers.problem import Effort, Problem, Progress, Status
+from discreet.solvers.retreat import retreat
 from discreet.utilities.accuracy import Accuracy
 from discreet.utilities.agreement import Agreement
 from discreet.utilities.utility import MutualInformation, Utility
@@ -41,6 +47,20 @@ class Design:
     `utility` is that of the exact integer weights that will be released, not of the float matrix behind them.
     `seconds` is what the search and the proof took, without compiling, which happens once on a machine.
     `status` says how the search ended: "optimal", "closed form", or why it stopped before it had a proof.
+
+    Attributes:
+        protocol: what was proven, ready to release.
+        utility: what it keeps.
+        upper_bound: what no permitted mechanism exceeds; `gap` is the difference, `is_optimal()` whether it is small.
+        method: the name of the search.
+        status: how it ended.
+        seconds: what search and proof took.
+        measure: the utility that was asked for.
+    Example:
+        >>> import discreet as dc
+        >>> found = dc.design(dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]]), dc.LIP(0.5))
+        >>> found.method, found.gap < 1e-5
+        ('pairs', True)
     """
 
     protocol: Protocol
@@ -61,20 +81,36 @@ class Design:
 
     def sparser(self, share: float = SPARSER) -> Design:
         """The same with fewer outputs: those that say nearly the same are merged while at most this share of the mutual
-        information is lost. Merging is post-processing; the result is proven all the same, its outputs named anew."""
+        information is lost. Merging is post-processing; the result is proven all the same, its outputs named anew.
+        Values that are values stay as they are."""
         if not 0 <= share < 1:
             raise ParameterError("a share outside [0, 1)", where="share", remedy="Try 0.02.")
+        if isinstance(self.measure, Agreement):
+            return self
         joint = self.protocol.joint
         merged = fewer_outputs(joint, self.protocol.channel, share)
-        channel = Channel(merged.matrix, joint.letters, named_outputs(joint, merged.matrix))
+        channel = Channel(merged.rows, joint.letters, named_outputs(joint, merged.rows))
         protocol = Protocol.make(channel, joint, self.protocol.notion, source=self.protocol.source)
+        protocol = protocol.stating(self.protocol.statement)
         value = self.measure.of(joint, protocol.channel)
         return replace(self, protocol=protocol, utility=value, status=f"{self.status}, outputs merged")
 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedDesign:
-    """A design for every stratum of the given columns; utility and bound are means over the strata (theory 7.2)."""
+    """A design for every stratum of the given columns; utility and bound are means over the strata (theory 7.2).
+
+    Attributes:
+        given: the given columns.
+        designs: by their letters, a `Design`; `protocol` has all of them.
+    Example:
+        >>> import discreet as dc, pyarrow as pa
+        >>> rows = [("a", "x", "k")] * 300 + [("a", "y", "m")] * 200 + [("b", "y", "k")] * 300 + [("b", "x", "m")] * 200
+        >>> table = pa.table(dict(zip(("s", "x", "given"), zip(*rows), strict=True)))
+        >>> found = dc.design(dc.Joint.from_table(table, secret="s", release="x", given="given"), dc.LIP(0.5))
+        >>> sorted(found.designs)
+        [('k',), ('m',)]
+    """
 
     given: tuple[Attribute, ...]
     designs: Mapping[Stratum, Design]
@@ -100,8 +136,27 @@ class StratifiedDesign:
     def seconds(self) -> float:
         return sum(one.seconds for one in self.designs.values())
 
+    @property
+    def method(self) -> str:
+        return ", ".join(dict.fromkeys(one.method for one in self.designs.values()))
+
+    @property
+    def status(self) -> str:
+        return ", ".join(dict.fromkeys(one.status for one in self.designs.values()))
+
+    @property
+    def measure(self) -> Utility:
+        return next(iter(self.designs.values())).measure
+
+    def sparser(self, share: float = SPARSER) -> StratifiedDesign:
+        """The same with fewer outputs in every stratum."""
+        return replace(self, designs={key: one.sparser(share) for key, one in self.designs.items()})
+
     def is_optimal(self, tolerance: float = 1e-6) -> bool:
         return self.gap <= tolerance
+
+
+AnyDesign = Design | StratifiedDesign
 
 
 @overload
@@ -148,17 +203,42 @@ def design(
 ) -> Design | StratifiedDesign:
     """The mechanism that keeps the most utility under the notion.
 
-    `method="auto"` follows the ladder of `discreet.plan`; every method can be asked for by name. With `sees_secret` the
-    mechanism reads (S, X) and is judged by what it tells about X: the form for an owner of the data. The search ends
-    when it is proven optimal to within `gap`, or after `time_limit` seconds, or on ctrl-C, with the best found so far.
+    The search ends when it is proven optimal to within `gap`, or after `time_limit` seconds, or on ctrl-C, with the
+    best found so far. With given columns every stratum has its own search, to the same gap and with its share of time.
 
-    With given columns every stratum has its own search, to the same gap and with its share of the time; `force` designs
-    strata that are too small as well.
+    Arguments:
+        joint: the distribution of secret and released columns, from `Joint.from_table` or `Joint.from_counts`.
+        notion: what is promised, such as `LIP(0.5)`.
+        method: "auto" follows the ladder of `discreet.plan`; every method can be asked for by name.
+        utility: what is to be kept: `MutualInformation`, `Accuracy()`, `Agreement()`, `Task(…)`.
+        sees_secret: the mechanism reads (S, X) and is judged by what it tells about X: for an owner of the data.
+        gap: how near to the bound is near enough.
+        time_limit: in seconds; none if not given.
+        progress: is told the best so far, its bound and the time.
+        force: design strata that are too small as well.
+    Returns:
+        A `Design`: `protocol`, which is proven, its `utility`, and `upper_bound`, which no permitted mechanism exceeds.
+    Raises:
+        ParameterError: a method that does not suit, or an option out of range.
+        InfeasibleError: no mechanism keeps the promise.
+        UnfinishedError: nothing was found in the time given.
+        ProofError: what was found could not be proven; nothing is handed out.
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+        >>> found = discreet.design(joint, discreet.LIP(0.5))
+        >>> found.is_optimal(), found.protocol.epsilon <= 0.5
+        (True, True)
     """
+    if (whose := _drawn_independently(joint)) is not None:
+        options = {"method": method, "utility": utility, "sees_secret": sees_secret, "gap": gap, "progress": progress}
+        return _design_rows(joint, notion, whose, time_limit, {**options, "force": force})
     if isinstance(joint, StratifiedJoint):
         return _design_strata(joint, notion, force, time_limit, method, utility, sees_secret, gap, progress)
     started, compiled = time.perf_counter(), compiling.seconds()
     form = joint.curator() if sees_secret else joint
+    form = form.one_row_each() if counts_people(notion) else form
+    check_private(form, notion)
     chosen = plan(form, notion, utility).method if method == "auto" else method
     if chosen not in METHODS:
         raise ParameterError(
@@ -166,15 +246,21 @@ def design(
         )
     if time_limit is not None and not time_limit > 0:
         raise ParameterError("a time limit that is not positive", where="time_limit", remedy="Give seconds, or None.")
-    proof = 0.0 if isinstance(notion, RLDP) else PROOF_SECONDS_PER_ENTRY * len(form.letters) ** 2
+    proof = 0.0 if isinstance(notion, RLDP) else PROOF_SECONDS_PER_ENTRY * min(len(form.letters), 3000) ** 2
     effort = Effort.within(time_limit, gap, progress).keeping(proof)
-    found = METHODS[chosen].solve(Problem.of(form, notion, utility), effort)
+    below = retreat(form, notion, utility)
+    found = METHODS[chosen].solve(Problem.of(form, below.notion, utility), effort)
     protocol = Protocol.make(found.channel, form, notion)
     value = utility.of(form, protocol.channel)
     ceiling = _ceiling(utility, form)
-    bound = max(value, min(found.upper_bound, ceiling))
+    bound = max(value, min(below.bound(found.upper_bound), ceiling))
     seconds = time.perf_counter() - started - (compiling.seconds() - compiled)
-    return Design(protocol, value, bound, chosen, str(found.status), seconds, utility)
+    status = found.status
+    if time_limit is None and status is Status.TIME_LIMIT:  # some searches end by themselves: nobody gave a limit
+        status = Status.OWN_TIME
+    if status in (Status.STALLED, Status.OWN_TIME, Status.TIME_LIMIT, Status.GAP) and bound - value <= gap:
+        status = Status.OPTIMAL
+    return Design(protocol, value, bound, chosen, str(status), seconds, utility)
 
 
 def _ceiling(utility: Utility, form: Joint) -> float:
@@ -183,7 +269,7 @@ def _ceiling(utility: Utility, form: Joint) -> float:
         return utility.most
     if isinstance(utility, Accuracy):
         return 1.0
-    return utility.of(form, Channel(np.eye(len(form.letters))))
+    return utility.of(form, Channel(sparse.eye_array(form.size, format="csr")))
 
 
 def _design_strata(
@@ -207,3 +293,46 @@ def _design_strata(
             progress=progress,
         )
     return StratifiedDesign(joint.given, found)
+
+
+# ---- several rows of one person (theory 7.3) -------------------------------------------------------------------------
+
+
+def counts_people(notion: Notion) -> bool:
+    """Whether a promise rests on how many people were counted."""
+    return any(hasattr(getattr(one, "uncertainty", None), "confidence") for one in notion.promises)
+
+
+def _drawn_independently(joint: Joint | StratifiedJoint) -> WhoseRows | None:
+    whose = (joint.first if isinstance(joint, StratifiedJoint) else joint).rows
+    return whose if whose is not None and whose.rule is Rule.independent else None
+
+
+def _design_rows(
+    joint: Any, notion: Notion, whose: WhoseRows, time_limit: float | None, options: dict[str, Any]
+) -> Design | StratifiedDesign:
+    """The notion is what a person is promised; the mechanism of a row is the strongest found that keeps it."""
+    found: dict[float, Design | StratifiedDesign] = {}
+    effort = Effort.within(time_limit, options["gap"])
+    once = counts_people(notion)
+    counted = _mapped(joint, lambda one: replace(one.one_row_each() if once else one, rows=None))
+
+    def tried(epsilon: float) -> float:
+        left = None if time_limit is None else max(effort.share(1 / 3).left(), LEAST_SECONDS)
+        done = design(counted, notion.at(epsilon), time_limit=left, **options)
+        found[epsilon] = done
+        every = [done] if isinstance(done, Design) else list(done.designs.values())
+        return max(one.protocol.rows_level(whose.most) for one in every)
+
+    best = found[largest_row_level(tried, notion.epsilon, whose.most)]
+    said = Statement.about(whose.holding(notion.epsilon))
+    if isinstance(best, Design):
+        return replace(best, protocol=best.protocol.stating(said, "data"))
+    designs = {key: replace(one, protocol=one.protocol.stating(said, "data")) for key, one in best.designs.items()}
+    return replace(best, designs=designs)
+
+
+def _mapped(joint: Any, change: Callable[[Joint], Joint]) -> Any:
+    if isinstance(joint, StratifiedJoint):
+        return replace(joint, strata={key: change(one) for key, one in joint.strata.items()})
+    return change(joint)

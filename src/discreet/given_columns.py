@@ -6,27 +6,44 @@ the whole is the best one of each stratum, its value I(X;Y|K) = Σ_k P(k) I(X;Y|
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from math import prod
+from typing import Any, Union, overload
 
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.attribute import Attribute, Form, distinct_names
 from discreet.exceptions import AlphabetError, DistributionError
-from discreet.joint import Attribute, Joint, distinct_names
+from discreet.joint import Joint
 
 MOST_STRATA = 200
 FEW_RECORDS, FEW_WITH_A_SECRET = 200, 30
 """Below so many, what a stratum seems to say about a secret is mostly noise."""
 
 Stratum = tuple[Hashable, ...]
+AnyJoint = Union[Joint, "StratifiedJoint"]
+"""One distribution, or one for every stratum of given columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedJoint:
-    """A joint for every combination of letters of the given columns that occurs; all have the same letters."""
+    """A joint for every combination of letters of the given columns that occurs; all have the same letters.
+
+    Arguments:
+        given: the given columns.
+        strata: by their letters, a `Joint`.
+    Raises:
+        AlphabetError: strata with different letters, or letters that the given columns do not have.
+        DistributionError: a stratum without the number of its records.
+    Example:
+        >>> import discreet as dc
+        >>> strata = {(k,): dc.Joint.from_counts(n) for k, n in (("k", [[30, 10], [10, 30]]), ("m", [[9, 8], [7, 9]]))}
+        >>> dc.StratifiedJoint((dc.Attribute("given", ("k", "m")),), strata).n
+        113
+    """
 
     given: tuple[Attribute, ...]
     strata: Mapping[Stratum, Joint]
@@ -45,19 +62,48 @@ class StratifiedJoint:
         include_secret: bool = False,
     ) -> StratifiedJoint:
         """From counts[s, k1, …, x1, …]."""
+        return cls.from_cells(
+            lambda cells, _: Joint.from_counts(cells, secrets, releases, include_secret=include_secret), given, counts
+        )
+
+    @classmethod
+    def from_cells(
+        cls, joint_of: Callable[[Any, Any], Joint], given: tuple[Attribute, ...], cells: Any, others: Any = None
+    ) -> StratifiedJoint:
+        """What `joint_of` makes of the cells[s, k1, …, x1, …] of every stratum, and of those of another such array."""
         sizes = [len(attribute) for attribute in given]
-        each = np.moveaxis(counts.reshape(len(counts), -1, *counts.shape[1 + len(given) :]), 1, 0)
+
+        def by_stratum(array: Any) -> Any:
+            return np.moveaxis(array.reshape(len(array), -1, *array.shape[1 + len(given) :]), 1, 0)
+
+        each, beside = by_stratum(cells), None if others is None else by_stratum(others)
         found = {}
         for number in np.flatnonzero(each.reshape(len(each), -1).any(axis=1)):
             place = np.unravel_index(int(number), sizes)
             key = tuple(attribute.letters[i] for attribute, i in zip(given, place, strict=True))
-            found[key] = Joint.from_counts(each[number], secrets, releases, include_secret=include_secret)
+            found[key] = joint_of(each[number], None if beside is None else beside[number])
         return cls(given, found)
 
     @property
     def first(self) -> Joint:
         """Any of them: letters and names are the same in all."""
         return next(iter(self.strata.values()))
+
+    @property
+    def secrets(self) -> tuple[Attribute, ...]:
+        return self.first.secrets
+
+    @property
+    def releases(self) -> tuple[Attribute, ...]:
+        return self.first.releases
+
+    @property
+    def released(self) -> tuple[Attribute, ...]:
+        return self.first.released
+
+    @property
+    def form(self) -> Form:
+        return self.first.form
 
     @cached_property
     def n(self) -> int:
@@ -70,19 +116,22 @@ class StratifiedJoint:
 
     def curator(self) -> StratifiedJoint:
         """The same for mechanisms that read (S, X) and are judged by I(X;Y|K)."""
-        return replace(self, strata={key: joint.curator() for key, joint in self.strata.items()})
+        return in_form(self, Form.CURATOR)
 
     def check_sizes(self) -> None:
-        """DistributionError that names the first stratum too small to design on, with the merge that would help."""
+        """DistributionError that names the first stratum too small to design on, with the merge that would help.
+
+        Strata with noise pass: what is promised over exact limits holds for the smallest, and costs utility."""
         for key, joint in self.strata.items():
+            if joint.noise is not None:
+                continue
             if (joint.n or 0) < FEW_RECORDS:
                 raise DistributionError(
                     f"a stratum with {joint.n} records, fewer than {FEW_RECORDS}",
                     where=named_stratum(self.given, key),
                     remedy=f"{self._merge(key)} Or design it all the same with --force (force=True).",
                 )
-            counts = joint.counts if joint.counts is not None else np.zeros((1, 1), np.int64)
-            rare = counts.reshape(len(counts), -1).sum(axis=1)
+            rare = np.rint(joint.secret_prior * (joint.n or 0))
             few = np.flatnonzero((rare > 0) & (rare < FEW_WITH_A_SECRET))
             if len(few):
                 s = int(few[rare[few].argmin()])
@@ -108,26 +157,54 @@ class StratifiedJoint:
         return f"Merge {name} = {key[[a.name for a in self.given].index(name)]!r} with {letter!r}."
 
 
+@overload
+def in_form(joint: Joint, form: Form) -> Joint: ...
+@overload
+def in_form(joint: StratifiedJoint, form: Form) -> StratifiedJoint: ...
+def in_form(joint: AnyJoint, form: Form) -> AnyJoint:
+    """The same distribution for mechanisms that read or release other columns."""
+    if isinstance(joint, StratifiedJoint):
+        return replace(joint, strata={key: replace(one, form=form) for key, one in joint.strata.items()})
+    return replace(joint, form=form)
+
+
 def check_strata(given: tuple[Attribute, ...], strata: Mapping[Stratum, Any]) -> None:
     """Strata of these columns, not too many, each with a joint on the same letters and a number of records."""
-    if not given or not strata:
-        raise AlphabetError("no given columns", where="given", remedy="Name a column that is kept as it is.")
-    if len(strata) > MOST_STRATA:
-        raise AlphabetError(
-            f"{len(strata):,} strata, more than {MOST_STRATA}",
-            where=", ".join(f"{attribute.name}: {len(attribute)}" for attribute in given),
-            remedy="Give fewer columns, or merge their values before designing.",
-        )
+    check_keys_of_strata(given, strata)
     joints = [getattr(one, "joint", one) for one in strata.values()]
     first = joints[0]
     if any((one.secrets, one.releases, one.form) != (first.secrets, first.releases, first.form) for one in joints):
         raise AlphabetError("strata with different letters", where="given", remedy="Count them from one table.")
     if any(one.n is None for one in joints):
         raise DistributionError("a stratum without its number of records", where="given", remedy="Count a table.")
+    distinct_names((*given, *first.secrets, *first.releases))
+    if any(one.noise != first.noise for one in joints):
+        raise DistributionError("strata with different noise", where="given", remedy="Draw it for one table.")
+    if first.noise is not None and len(joints) != prod(len(attribute) for attribute in given):
+        raise AlphabetError(
+            "strata with noise that were left out",
+            where="given",
+            remedy="Keep every stratum that was declared: their confidence is that of all of them together.",
+        )
+
+
+def check_keys_of_strata(given: tuple[Attribute, ...], strata: Mapping[Stratum, Any]) -> None:
+    """Strata of these columns, and not too many."""
+    if not given or not strata:
+        raise AlphabetError("no given columns", where="given", remedy="Name a column that is kept as it is.")
+    check_number_of_strata(given, len(strata))
     for key in strata:
         if len(key) != len(given) or any(x not in a.letters for x, a in zip(key, given, strict=True)):
             raise AlphabetError("a stratum that the given columns do not have", where="given")
-    distinct_names((*given, *first.secrets, *first.releases))
+
+
+def check_number_of_strata(given: tuple[Attribute, ...], number: int) -> None:
+    if number > MOST_STRATA:
+        raise AlphabetError(
+            f"{number:,} strata, more than {MOST_STRATA}",
+            where=", ".join(f"{attribute.name}: {len(attribute)}" for attribute in given),
+            remedy="Give fewer columns, or merge their values before designing.",
+        )
 
 
 def averaged(values: Mapping[Stratum, tuple[Joint, float]]) -> float:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import xlogy
 
+from discreet.arrays import Rows
 from discreet.exceptions import DistributionError, InOwnWords
 
 if TYPE_CHECKING:
     from discreet.channel import Channel
+    from discreet.given_columns import StratifiedJoint
     from discreet.joint import Joint
 
 
@@ -24,30 +27,37 @@ def entropy(distribution: ArrayLike) -> float:
     return float(-xlogy(p, p).sum())
 
 
-def mutual_information(joint_with_output: NDArray[np.float64]) -> float:
-    """I(A;Y) from the matrix P(a, y)."""
-    p_a, p_y = joint_with_output.sum(axis=1, keepdims=True), joint_with_output.sum(axis=0, keepdims=True)
-    independent = p_a * p_y
-    positive = joint_with_output > 0
-    return float((joint_with_output[positive] * np.log(joint_with_output[positive] / independent[positive])).sum())
+def mutual_information(joint_with_output: Rows) -> float:
+    """I(A;Y) from the matrix P(a, y), or from what is not zero of it."""
+    cells = sparse.coo_array(joint_with_output)
+    p_a, p_y = (np.asarray(joint_with_output.sum(axis=axis)) for axis in (1, 0))
+    return float((cells.data * np.log(cells.data / (p_a[cells.row] * p_y[cells.col]))).sum())
+
+
+def target_masses(joint: Joint, rows: Rows) -> sparse.csr_array:
+    """P(y, t) of the rows of a channel: one sparse row per output."""
+    entries = sparse.csr_array(rows)
+    owner = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+    masses = entries.data * joint.prior[entries.indices]
+    shape = (entries.shape[0], len(joint.target_prior))
+    found = sparse.coo_array((masses, (owner, joint.target_of[entries.indices])), shape=shape).tocsr()
+    found.eliminate_zeros()
+    return found
 
 
 def target_with_output(joint: Joint, channel: Channel) -> NDArray[np.float64]:
-    """P(t, y)"""
-    masses = channel.matrix * joint.prior
-    summed = np.zeros((len(joint.target_letters), len(masses)))
-    np.add.at(summed, joint.target_of, masses.T)
-    return summed
+    """P(t, y), every cell."""
+    return np.asarray(target_masses(joint, channel.rows).toarray().T)
 
 
 def secret_with_output(joint: Joint, channel: Channel) -> NDArray[np.float64]:
     """P(s, y)"""
-    return np.asarray(joint.matrix @ channel.matrix.T)
+    return np.asarray((channel.rows @ joint.matrix.T).T)
 
 
 def utility(joint: Joint, channel: Channel) -> float:
     """I(T;Y): I(X;Y) in the papers."""
-    return mutual_information(target_with_output(joint, channel))
+    return mutual_information(target_masses(joint, channel.rows))
 
 
 def leakage(joint: Joint, channel: Channel) -> float:
@@ -55,8 +65,8 @@ def leakage(joint: Joint, channel: Channel) -> float:
     return mutual_information(secret_with_output(joint, channel))
 
 
-def share_kept(joint: Joint, value: float) -> float:
-    """The share of what the data tell that is kept: I(T;Y) / H(T)."""
+def share_kept(joint: Joint | StratifiedJoint, value: float) -> float:
+    """The share of what the data tell that is kept: I(T;Y) / H(T), beside given columns I(T;Y|K) / H(T|K)."""
     return value / joint.entropy if joint.entropy > 0 else 1.0
 
 

@@ -12,11 +12,9 @@ Letters are in C order of the probability array, secret-major when z contains th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, overload
 
@@ -25,107 +23,38 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet import information
 from discreet.arrays import Floats, Integers
-from discreet.exceptions import AlphabetError, DistributionError, ParameterError
+from discreet.attribute import REQUIRED, Attribute, Form, attributes_for, distinct_names, form_of, letters_of
+from discreet.exceptions import DistributionError, ParameterError
+from discreet.task_column import TaskColumn, task_named
 
 if TYPE_CHECKING:
     from discreet.given_columns import StratifiedJoint
-    from discreet.records.grouping import ColumnGrouping, Grouping
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One column: its name and its letters, in the order of the array's axis.
-
-    `labels` are words for the letters, in their order; `missing` are codes that mean "no answer"; `grouping` leads from
-    the values in a table to the letters. Each is left out where there is none.
-    """
-
-    name: str
-    letters: tuple[Hashable, ...]
-    labels: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    grouping: ColumnGrouping | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("letters", "labels", "missing"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        if len(self.labels) not in (0, len(self.letters)):
-            raise AlphabetError("not one label for every letter", where=self.name, remedy="Give one each, or none.")
-        if not self.letters:
-            raise AlphabetError("an attribute without letters", where=self.name, remedy="Give it at least one letter.")
-        if len(set(self.letters)) != len(self.letters):
-            repeated = len(self.letters) - len(set(self.letters))
-            raise AlphabetError(
-                f"{repeated} letters occur twice", where=self.name, remedy="Give every letter a name of its own."
-            )
-
-    def __len__(self) -> int:
-        return len(self.letters)
-
-
-def numbered(name: str, size: int) -> Attribute:
-    """An attribute whose letters are 0, 1, …, size − 1."""
-    return Attribute(name, tuple(range(size)))
-
-
-def letters_of(attributes: Sequence[Attribute]) -> tuple[Hashable, ...]:
-    """The letters of a product in C order: plain letters for one attribute, tuples for several."""
-    if len(attributes) == 1:
-        return attributes[0].letters
-    return tuple(product(*(attribute.letters for attribute in attributes)))
-
-
-def distinct_names(attributes: Sequence[Attribute]) -> None:
-    names = [attribute.name for attribute in attributes]
-    if len(set(names)) != len(names):
-        raise AlphabetError("a column is named twice", where=", ".join(names), remedy="Name every column once.")
-
-
-def attributes_for(given: Any, sizes: tuple[int, ...], name: str) -> tuple[Attribute, ...]:
-    """Attributes as given, or letters turned into attributes, checked against the axes of the array."""
-    names = [name] if len(sizes) == 1 else [f"{name}{i + 1}" for i in range(len(sizes))]
-    if given is None or len(given) == 0:
-        return tuple(numbered(n, size) for n, size in zip(names, sizes, strict=True))
-    if all(isinstance(item, Attribute) for item in given):
-        attributes = tuple(given)
-    elif len(sizes) == 1:
-        attributes = (Attribute(name, tuple(given)),)
-    elif len(given) != len(sizes) or any(isinstance(item, str) for item in given):
-        raise AlphabetError(
-            f"{len(given)} lists of letters for {len(sizes)} axes", where=f"{name}s", remedy="Give one list an axis."
-        )
-    else:
-        attributes = tuple(Attribute(n, tuple(letters)) for n, letters in zip(names, given, strict=True))
-    found = tuple(len(attribute) for attribute in attributes)
-    secret_columns_on_one_axis = name == "secret" and prod(found) == sizes[0]
-    if found != sizes and not secret_columns_on_one_axis:
-        raise AlphabetError(
-            f"{found} letters for axes of {sizes}", where=f"{name}s", remedy="Give one letter an entry of the axis."
-        )
-    return attributes
-
-
-# ---- the joint distribution ------------------------------------------------------------------------------------------
-
-
-class Form(StrEnum):
-    """What a mechanism reads and what it is judged by; the values are those of the protocol file."""
-
-    FUNNEL = "funnel"
-    """Reads X, judged by X: the papers' funnel."""
-    RELEASES_SECRET = "include_secret"
-    """Reads (S, U) and is judged by both: X = (S, U), the papers on robust LDP."""
-    CURATOR = "sees_secret"
-    """Reads (S, X), judged by X: for an owner of the data."""
+    from discreet.records.grouping import Grouping
+    from discreet.records.noise import Noise
+    from discreet.records.persons import WhoseRows
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Joint:
     """P(S, X) with named letters: `probabilities[s, x1, …, xm]` sums to one.
 
-    `secrets` and `releases` are the attributes of S and of X; letters alone will do, and are numbered if left out.
-    `counts` and `n` say how much data the estimate rests on; both are None when only P is known. `form` says what the
-    mechanism reads and releases; `include_secret=True` and `sees_secret=True` are other ways to write two of them.
+    Arguments:
+        probabilities: P(s, x1, …, xm). From data, use `Joint.from_table` or `Joint.from_counts`.
+        secrets, releases: the attributes of S and of X; letters alone will do, and are numbered if left out.
+        n, counts: how much data the estimate rests on; both are None when only P is known.
+        form: what the mechanism reads and releases.
+        include_secret, sees_secret: if true, other ways to write two of the forms.
+        weight: the column that records were weighted by: then there are no counts, and n is the effective number.
+        tasks: columns that a release may be useful for, without being released.
+        rows: whose rows were counted, where a column told.
+        noise: which noise the counts have, if any: they may then be negative, and P is their projection.
+    Raises:
+        DistributionError: numbers that are no distribution, or counts that do not fit to it.
+        AlphabetError: not one letter for every entry of an axis, or a column named twice.
+    Example:
+        >>> import discreet as dc
+        >>> dc.Joint([[0.4, 0.1], [0.1, 0.4]]).letters
+        (0, 1)
     """
 
     probabilities: Floats
@@ -134,6 +63,10 @@ class Joint:
     n: int | None
     form: Form
     counts: Integers | None
+    weight: str
+    tasks: tuple[TaskColumn, ...]
+    rows: WhoseRows | None
+    noise: Noise | None
 
     def __init__(
         self,
@@ -145,6 +78,10 @@ class Joint:
         sees_secret: bool | None = None,
         counts: Integers | None = None,
         form: Form = Form.FUNNEL,
+        weight: str = "",
+        tasks: Sequence[TaskColumn] = (),
+        rows: WhoseRows | None = None,
+        noise: Noise | None = None,
     ) -> None:
         cells = information.checked_probabilities(probabilities)
         cells.setflags(write=False)
@@ -153,8 +90,12 @@ class Joint:
             "secrets": attributes_for(secrets, cells.shape[:1], "secret"),
             "releases": attributes_for(releases, cells.shape[1:], "release"),
             "n": n,
-            "form": _form(Form(form), include_secret, sees_secret),
+            "form": form_of(Form(form), include_secret, sees_secret),
             "counts": counts,
+            "weight": weight,
+            "tasks": tuple(tasks),
+            "rows": rows,
+            "noise": noise,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -163,6 +104,8 @@ class Joint:
             raise DistributionError("n is not positive", where="n", remedy="Give the number of records, or None.")
         if self.counts is not None and self.counts.shape != cells.shape:
             raise DistributionError("counts and probabilities differ in shape", remedy="Use Joint.from_counts.")
+        for task in self.tasks:
+            task.check(cells)
 
     # ---- building -------------------------------------------------------------------------------------------
 
@@ -174,11 +117,19 @@ class Joint:
         releases: Any = (),
         *,
         include_secret: bool = False,
+        rows: WhoseRows | None = None,
     ) -> Joint:
-        """The empirical distribution of `counts[s, x1, …, xm]`: counts divided by n (errata: robust-2 forgot the n)."""
+        """The empirical distribution of `counts[s, x1, …, xm]`: counts divided by n (errata: robust-2 forgot the n).
+
+        Where persons with several rows were counted (`rows`) the counts may be weights that add up to the persons.
+        """
+        table = np.asarray(counts)
+        if rows is not None and table.dtype.kind == "f":
+            weight = float(table.sum())
+            return cls(table / weight, secrets, releases, round(weight), include_secret, rows=rows)
         table = information.checked_counts(counts)
         n = int(table.sum())
-        return cls(table / n, secrets, releases, n=n, include_secret=include_secret, counts=table)
+        return cls(table / n, secrets, releases, n=n, include_secret=include_secret, counts=table, rows=rows)
 
     @overload
     @classmethod
@@ -196,42 +147,102 @@ class Joint:
         secret: str | Sequence[str],
         release: str | Sequence[str],
         given: str | Sequence[str] = (),
+        task: str | Sequence[str] = (),
         include_secret: bool = False,
         encoding: str | None = None,
         group: Grouping | None = None,
+        weight: str | None = None,
+        force: bool = False,
+        person: str | None = None,
+        household: str | None = None,
+        rows: str | None = None,
+        letters: Mapping[str, Sequence[Hashable]] | None = None,
+        private: Noise | None = None,
     ) -> Joint | StratifiedJoint:
         """Count a table: pandas, polars, pyarrow, duckdb, or the path of a CSV, Parquet or Arrow file.
 
         `encoding` is that of a CSV file without byte order mark; UTF-8 if not given. `given` names columns that are
         published as they are: then there is a joint for each of their strata (theory 7.2). `group` says which values
-        become one letter; what is grouped is protected as one, and grouped alike wherever the column is read.
-        """
-        from discreet.records.counting import count, count_strata
+        become one letter; what is grouped is protected as one, and grouped alike wherever the column is read. `weight`
+        names a column of survey weights: then P is the weighted one, and confidence limits are approximate. A column
+        with more values than half of the records names people, and is refused unless `force` is said. `task` names
+        columns that the release shall be useful for (`utility=Task("income")`); they are not released.
 
+        `person` or `household` names the column that says whose rows these are: then persons are counted, and with
+        several rows of one of them `rows` says what happens to them: "one", "tied" or "independent" (theory 7.3).
+
+        `private` adds noise to the counts and drops them (theory 5.4): `letters` then declares those of every column.
+
+        Returns:
+            A `Joint` with `counts`, `n` and `probabilities`; with `given`, a `StratifiedJoint`.
+
+        Raises:
+            TableError: the table cannot be read, or has no records.
+            AlphabetError: no such column, one named twice, or one that names people.
+            DistributionError: a stratum with too few records of a secret.
+            ParameterError: options that do not go together.
+
+        Example:
+            >>> import pyarrow, discreet
+            >>> table = pyarrow.table({"ill": ["yes", "no", "no", "no"], "town": ["A", "A", "B", "B"]})
+            >>> joint = discreet.Joint.from_table(table, secret="ill", release="town", force=True)
+            >>> joint.n, joint.release_letters
+            (4, ('A', 'B'))
+        """
+        from discreet.records.counting import count_privately, count_strata, joint_of_file
+        from discreet.records.task_counts import count_tasks
+
+        options: Any = {
+            "include_secret": include_secret, "encoding": encoding, "group": group, "weight": weight, "force": force,
+            "person": person, "household": household, "rows": rows,
+        }  # fmt: skip
+        if private is not None or letters is not None:
+            asked = {**options, "given": given, "task": task}
+            return count_privately(table, secret, release, private, letters, **asked)
+        if task:
+            return count_tasks(table, secret, release, given, task, **options)
         if given:
-            options: Any = {"include_secret": include_secret, "encoding": encoding, "group": group}
             return count_strata(table, secret, release, given, **options)
-        secrets, releases, counts = count(table, secret, release, encoding=encoding, group=group)
-        return cls.from_counts(counts, secrets, releases, include_secret=include_secret)
+        return joint_of_file(table, secret, release, **options)
+
+    def one_row_each(self) -> Joint:
+        """The same from one row of each person, chosen without looking: whole numbers, as confidence sets need them."""
+        if self.counts is not None or self.rows is None or self.rows.drawn is None:
+            return self
+        counts = np.asarray(self.rows.drawn)
+        return replace(self, probabilities=counts / counts.sum(), n=int(counts.sum()), counts=counts)
+
+    def task(self, name: str) -> TaskColumn:
+        """P(s, x, t) of a column that the release shall be useful for."""
+        return task_named(self.tasks, name)
 
     def curator(self) -> Joint:
         """The same distribution for a mechanism that reads (S, X) and is judged by I(X;Y)."""
         return replace(self, form=Form.CURATOR)
 
     def observed(self) -> Joint:
-        """The same joint without the secrets that have probability zero. A choice, never made silently."""
+        """The same joint without the secrets that have probability zero. A choice, never made silently. Of counts with
+        noise only P is left: they stay as they were drawn, or not at all."""
         keep = np.flatnonzero(self.secret_prior > 0)
         letters = tuple(self.secret_letters[i] for i in keep)
         name = "×".join(attribute.name for attribute in self.secrets)
-        counts = None if self.counts is None else self.counts[keep]
+        counts = None if self.counts is None or self.noise is not None else self.counts[keep]
         steps = self.secrets[0].grouping if len(self.secrets) == 1 else None
         secrets = (Attribute(name, letters, grouping=steps),)
-        return replace(self, probabilities=self.probabilities[keep], secrets=secrets, counts=counts)
+        tasks = tuple(task.changed(lambda cells: cells[keep]) for task in self.tasks)
+        rows = None if self.rows is None else self.rows.over(lambda drawn: drawn[keep])
+        return replace(
+            self, probabilities=self.probabilities[keep], secrets=secrets, counts=counts, tasks=tasks, rows=rows,
+            noise=None,
+        )  # fmt: skip
 
     def merge_secrets(self, letters: Sequence[Hashable], into: Hashable) -> Joint:
         """The same joint with these secrets as one. A choice, never made silently: what is merged is protected as one,
         and not hidden from each other. Tables are merged alike wherever they are read, if the secret is one column of
         text and `into` is text; otherwise recode the table before it is released."""
+        from discreet.records.grouping import merging
+
+        self._require_exact("merge_secrets")
         merged = [self.secret_letters.index(letter) for letter in letters if letter in self.secret_letters]
         kept = [s for s in range(len(self.secret_letters)) if s not in merged]
         names = tuple(self.secret_letters[s] for s in kept)
@@ -246,13 +257,22 @@ class Joint:
             return np.concatenate([cells[kept], cells[merged].sum(axis=0, keepdims=True)])
 
         name = "×".join(attribute.name for attribute in self.secrets)
-        steps = _merging(self.secrets, letters, into)
+        steps = merging(self.secrets, letters, into)
         return replace(
             self,
             probabilities=together(self.probabilities) if self.counts is None else together(self.counts) / self.n,
             secrets=(Attribute(name, (*names, into), grouping=steps),),
             counts=None if self.counts is None else together(self.counts),
+            tasks=tuple(task.changed(together) for task in self.tasks),
+            rows=None if self.rows is None else self.rows.over(together),
         )
+
+    def _require_exact(self, who: str) -> None:
+        """Cells with noise cannot be put together afterwards: their limits are those of one noise each."""
+        if self.noise is not None:
+            raise DistributionError(
+                "noisy counts stay as they were drawn", where=who, remedy="Declare other letters before the draw."
+            )
 
     # ---- sizes and letters ----------------------------------------------------------------------------------
 
@@ -284,7 +304,7 @@ class Joint:
     def require(self, form: Form, who: str) -> None:
         """ParameterError unless the joint has this form: `who` works on no other."""
         if self.form is not form:
-            what, remedy = _REQUIRED[form]
+            what, remedy = REQUIRED[form]
             raise ParameterError(what, where=who, remedy=remedy)
 
     @property
@@ -378,36 +398,3 @@ class Joint:
         if self.reads_secret:
             return rows.reshape(*rows.shape[:-1], c, k)
         return np.broadcast_to(rows[..., None, :], (*rows.shape[:-1], c, k))
-
-
-def _merging(secrets: tuple[Attribute, ...], letters: Sequence[Hashable], into: Hashable) -> ColumnGrouping | None:
-    """What the one column of the secret is to go through so that it has the merged letters, if that can be written."""
-    from discreet.records.grouping import ColumnGrouping, Merged
-
-    if len(secrets) > 1 or not isinstance(into, str) or not all(isinstance(letter, str) for letter in letters):
-        return None
-    before = secrets[0].grouping.steps if secrets[0].grouping else ()
-    return ColumnGrouping((*before, Merged(tuple(map(str, letters)), into)))
-
-
-def _form(form: Form, include_secret: bool | None, sees_secret: bool | None) -> Form:
-    """The form in one word, from the two flags where they are given."""
-    if include_secret and sees_secret:
-        raise ParameterError(
-            "a mechanism that releases the secret reads it anyway",
-            where="include_secret and sees_secret",
-            remedy="Give one of the two.",
-        )
-    if include_secret or sees_secret:
-        return Form.RELEASES_SECRET if include_secret else Form.CURATOR
-    withdrawn = (form is Form.RELEASES_SECRET and include_secret is False) or (
-        form is Form.CURATOR and sees_secret is False
-    )
-    return Form.FUNNEL if withdrawn else form
-
-
-_REQUIRED = {
-    Form.FUNNEL: ("this mechanism reads X only", "Build the joint without include_secret and sees_secret."),
-    Form.RELEASES_SECRET: ("this mechanism releases X = (S, U)", "Build the joint with include_secret=True."),
-    Form.CURATOR: ("this mechanism reads (S, X) and releases X", "Use joint.curator(), or sees_secret=True."),
-}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Rows
 from discreet.exceptions import UnfinishedError
 
 INFINITE = float(highspy.kHighsInf)
@@ -47,7 +47,7 @@ class Program:
         self,
         lower: Floats,
         upper: Floats,
-        rows: Floats,
+        rows: Rows,
         row_lower: Floats,
         row_upper: Floats,
         *,
@@ -78,15 +78,19 @@ class Program:
     def columns(self) -> int:
         return int(self._highs.getNumCol())
 
-    def add_rows(self, rows: Floats, row_lower: Floats, row_upper: Floats) -> None:
-        if len(rows):
-            starts, indices, values = _sparse(rows)
-            self._highs.addRows(len(rows), row_lower, row_upper, len(values), starts, indices, values)
+    def until(self, deadline: float) -> None:
+        """Another deadline from now on."""
+        self._deadline = deadline
 
-    def add_columns(self, columns: Floats, cost: Floats) -> None:
+    def add_rows(self, rows: Rows, row_lower: Floats, row_upper: Floats) -> None:
+        if rows.shape[0]:
+            starts, indices, values = _sparse(rows)
+            self._highs.addRows(rows.shape[0], row_lower, row_upper, len(values), starts, indices, values)
+
+    def add_columns(self, columns: Rows, cost: Floats) -> None:
         """New variables, at least zero; `columns` holds one a row."""
         starts, indices, values = _sparse(columns)
-        k = len(columns)
+        k = columns.shape[0]
         self._highs.addCols(k, cost, np.zeros(k), np.full(k, INFINITE), len(values), starts, indices, values)
 
     def set_cost(self, cost: Floats) -> None:
@@ -172,8 +176,10 @@ def _empty(size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return np.zeros(size, dtype=np.int32), np.zeros(0, dtype=np.int32)
 
 
-def _sparse(matrix: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+def _sparse(matrix: Rows) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
     """Starts, indices and values of the non-zero entries, row by row."""
+    if not isinstance(matrix, np.ndarray):
+        return matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data
     which, indices = np.nonzero(matrix)
     starts = np.searchsorted(which, np.arange(len(matrix)))
     return starts.astype(np.int32), indices.astype(np.int32), matrix[which, indices]

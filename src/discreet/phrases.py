@@ -12,9 +12,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from discreet.attribute import Attribute
 from discreet.channel import label
 from discreet.exceptions import visible
-from discreet.joint import Attribute
 
 PLAIN = 1e9
 """From here on numbers are written with a power of ten."""
@@ -23,7 +23,7 @@ LARGEST_POWER = 700.0
 
 
 @dataclass(frozen=True)
-class Unit:
+class InformationUnit:
     """Nats inside, bits for people who ask for them."""
 
     name: str
@@ -33,7 +33,7 @@ class Unit:
         return f"{value / self.nats:z.{digits}f} {self.name}"
 
 
-NATS, BITS = Unit("nats", 1.0), Unit("bits", math.log(2))
+NATS, BITS = InformationUnit("nats", 1.0), InformationUnit("bits", math.log(2))
 
 
 def shown(letter: Hashable) -> str:

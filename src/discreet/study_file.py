@@ -11,8 +11,9 @@
     protocol = "protocol.json"
     released = "released.csv"
 
-`study_run` follows it: design, check, sanitise, report. Values of the secret that have few records are the policy's
-business. `columns` and `records` say which table the study was made for; a study of another table is refused.
+`discreet study run` follows it: design, check, sanitise, publish, report. Values of the secret that have few records
+are the policy's business. `columns` and `records` say which table the study was made for; a study of another table is
+refused.
 """
 
 from __future__ import annotations
@@ -26,13 +27,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.exceptions import AlphabetError, ParameterError, TableError
-from discreet.joint import Form
-from discreet.notions import NOTIONS
-from discreet.notions.notion import words_of
+from discreet.files.atomic_file import PIPE
+from discreet.notions import Notion
+from discreet.notions.by_name import kinds, notion_of
 from discreet.policy import LARGEST_FILE, nearest
-from discreet.protocol import Protocol
-from discreet.release import Job
+from discreet.release import Job, RowsAsked
 
+"""Whoever sees a record changes what they believe about the secret by less than a factor of three."""
+DEFAULT_CONFIDENCE: Final = 0.95
+PURPOSES: Final = ("values", "statistics", "information")
+DEFAULT_PURPOSE: Final = "values"
+"""What most people who receive a table do: they open it, read it, count it. See docs/purposes.md."""
 TARGETS: Final = {
     "protocol": "protocol.json",
     "released": "released.csv",
@@ -51,17 +56,39 @@ class StudyFile:
     given: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     person: str | None = None
+    household: str | None = None
+    rows: str | None = None
+    one_row_per_person: bool = False
+    bins: tuple[str, ...] = ()
+    merge: tuple[str, ...] = ()
+    weight: str | None = None
+    public: str | None = None
+    private: float | None = None
+    letters: str | None = None
+    same_noise: bool = False
     notion: str = "lip"
     epsilon: float | None = None
+    confidence: float | None = None
+    belt: float | None = None
+    purpose: str = DEFAULT_PURPOSE
+    need: float | None = None
+    ceiling: str | None = None
+    task: str | None = None
     accuracy: float | None = None
-    purpose: str = ""
+    plan: int | None = None
+    about: str = ""
     sees_secret: bool = False
     include_secret: bool = False
-    keep_order: bool = False
+    fewer_outputs: bool = False
+    method: str | None = None
+    gap: float | None = None
     time_limit: float | None = None
+    keep_order: bool = False
     encoding: str | None = None
+    people: str | None = None
     data: str | None = None
     budget: float | None = None
+    repeat: bool = False
     unknown_anyway: bool = False
     policy: str | None = None
     columns: tuple[str, ...] = ()
@@ -92,14 +119,32 @@ class StudyFile:
             if key not in stated:
                 raise ParameterError("a study needs this key", where=key, remedy=f"Write {key} = … into the file.")
         found = cls(**{key: CHECKS[key](value, key) for key, value in stated.items()}, folder=folder)
-        if found.epsilon is not None and found.accuracy is not None:
+        wanted = [key for key in ("epsilon", "accuracy", "need") if getattr(found, key) is not None]
+        if len(wanted) > 1:
             raise ParameterError(
-                "an accuracy and an epsilon", where="accuracy", remedy="Give one; the other is found from it."
+                f"an {wanted[0]} and {'a need' if wanted[1] == 'need' else 'an accuracy'}",
+                where=wanted[1],
+                remedy="Give one; the other is found from it.",
             )
+        if found.accuracy is not None and found.plan is None and found.records is None:
+            raise ParameterError("an accuracy needs a number of records", where="accuracy", remedy="Add plan (--plan).")
+        if found.plan == 0:
+            raise ParameterError("not a number of records", where="plan", remedy="Give a whole number from 1.")
         return found
 
+    @property
+    def asked_notion(self) -> Notion:
+        """What is to be promised; where an accuracy is wanted, at an epsilon that is still to be found."""
+        confidence = DEFAULT_CONFIDENCE if self.confidence is None else self.confidence
+        return notion_of(self.notion, self.epsilon, confidence, self.belt, self.ceiling)
+
+    @classmethod
+    def stated(cls, **keys: Any) -> StudyFile:
+        """From options of a command: what is None or empty was not said."""
+        return cls.of({key: value for key, value in keys.items() if value is not None and value != []})
+
     def text(self) -> str:
-        """The file, with everything that is not as it is by itself."""
+        """The file, with everything that is not as it would be by itself."""
         lines = []
         for entry in fields(self):
             value = getattr(self, entry.name)
@@ -119,7 +164,12 @@ class StudyFile:
 
     @property
     def source(self) -> str:
-        return str(self.folder / self.table)
+        return self.table if self.table == PIPE else str(self.folder / self.table)
+
+    @property
+    def sample(self) -> str:
+        """What the distribution is learnt from: the table itself, or a public sample."""
+        return self.source if self.public is None else str(self.folder / self.public)
 
     def job(self) -> Job:
         """The release of the study."""
@@ -130,10 +180,12 @@ class StudyFile:
             keep=self.keep,
             keep_order=self.keep_order,
             encoding=self.encoding,
-            data=self.data,
+            data=self.people or self.data,
             budget=self.budget,
+            repeat=self.repeat,
             unknown_anyway=self.unknown_anyway,
             policy=None if self.policy is None else self.folder / self.policy,
+            rows=RowsAsked(self.person, self.household, self.rows, self.one_row_per_person),
         )
 
     def check_table(self, columns: tuple[str, ...], records: int) -> None:
@@ -150,29 +202,6 @@ class StudyFile:
             )
 
 
-def study_of(protocol: Protocol, job: Job) -> StudyFile:
-    """The study that a release with this protocol amounts to."""
-    joint = protocol.joint
-    return StudyFile(
-        table=job.source,
-        secret=tuple(attribute.name for attribute in joint.secrets),
-        release=tuple(attribute.name for attribute in joint.releases),
-        keep=job.keep,
-        person=job.identity,
-        notion=words_of(protocol.notion).command,
-        epsilon=protocol.notion.epsilon,
-        sees_secret=joint.form is Form.CURATOR,
-        include_secret=joint.form is Form.RELEASES_SECRET,
-        keep_order=job.keep_order,
-        encoding=job.encoding,
-        data=job.data,
-        budget=job.budget,
-        unknown_anyway=job.unknown_anyway,
-        policy=None if job.policy is None else str(job.policy),
-        targets={"protocol": str(job.protocol), **({"released": job.target} if job.target else {})},
-    )
-
-
 def commented(table: str, columns: tuple[str, ...], records: int) -> str:
     """A study to be filled in: every key, with what it means."""
     if not columns:
@@ -187,11 +216,25 @@ secret = []                # columns to protect, together: ["health"]
 release = []               # columns to release, sanitised: ["colour"]
 # keep = ["region"]        # public columns that are published as they are, outside the promise
 # given = ["sex"]          # columns within whose values the promise must hold
-# person = "id"            # the column that says whose rows these are
-notion = "lip"             # what is promised: {", ".join(kind.words.command for kind in NOTIONS.values())}
+# person = "id"            # the column that says whose rows these are; household = "…" for those of households
+# private = 1.0            # noise for the counts: the table itself is then private at this level; needs letters
+# letters = "letters.json" # the letters of every column, from a codebook
+# rows = "one"             # several rows of one person: one of them at random, one draw for all (tied), or independent
+notion = "lip"             # what is promised: {", ".join(kind.words.command for kind in kinds())}
 epsilon = 1.0              # how much may be learnt; smaller hides more
+purpose = "values"         # what the release is for: values, statistics or information
+# need = 0.9               # instead of epsilon: values unchanged, records' worth or information kept, as a share
 # accuracy = 0.02          # instead of epsilon: the widest 95 % interval that is wanted
-# purpose = ""             # what the release is for, and for whom: it stands on the board's page
+# confidence = 0.95        # for robust notions: how sure the promise is about the distribution
+# belt = 8.0               # ordinary LDP at this level as well
+# ceiling = "lip:1"        # beside an average, as notion = "funnel:0.02": what every single output keeps
+# task = "income"          # be useful for this column, which is not released, instead of for everything
+# bins = ["age=0,18,65"]   # numbers by bins, or "wage=quantiles:6"
+# merge = ["rare:50"]      # values as one, or "column: A, B -> C"
+# weight = "w"             # survey weights: records count by this column
+# public = "sample.csv"    # learn the distribution from this public sample instead
+# plan = 10000             # tell what analysts will get from so many released records
+# about = ""               # what the release is for, and for whom: it stands on the board's page
 # sees_secret = true       # the mechanism reads the secret too, for an owner of the data
 # include_secret = true    # the secret is released together with the rest, sanitised
 # time_limit = 60          # seconds for the search
@@ -245,11 +288,20 @@ def _whole(value: Any, key: str) -> int:
 
 
 def _notion(value: Any, key: str) -> str:
-    commands = {kind.words.command for kind in NOTIONS.values()}
+    commands = {kind.words.command for kind in kinds()}
     name = _text(value, key).lower()
-    if name not in commands:
+    if name.partition(":")[0] not in commands:
         raise ParameterError(
             "a notion nobody knows", where=key, remedy=nearest(name, commands) or f"One of {sorted(commands)}."
+        )
+    return name
+
+
+def _purpose(value: Any, key: str) -> str:
+    name = _text(value, key).lower()
+    if name not in PURPOSES:
+        raise ParameterError(
+            "a purpose nobody knows", where=key, remedy=nearest(name, set(PURPOSES)) or f"One of {', '.join(PURPOSES)}."
         )
     return name
 
@@ -266,11 +318,15 @@ def _targets(value: Any, key: str) -> dict[str, str]:
 
 
 CHECKS: Final[dict[str, Callable[[Any, str], Any]]] = {
-    **dict.fromkeys(("table", "person", "purpose", "encoding", "data", "policy"), _text),
-    **dict.fromkeys(("secret", "release", "given", "keep", "columns"), _names),
-    **dict.fromkeys(("sees_secret", "include_secret", "keep_order", "unknown_anyway"), _switch),
-    **dict.fromkeys(("epsilon", "accuracy", "time_limit", "budget"), _positive),
-    "records": _whole,
+    **dict.fromkeys(("table", "person", "household", "rows", "weight", "public", "letters", "about"), _text),
+    **dict.fromkeys(("method", "encoding", "people", "data", "policy", "ceiling", "task"), _text),
+    **dict.fromkeys(("secret", "release", "given", "keep", "columns", "bins", "merge"), _names),
+    **dict.fromkeys(("sees_secret", "include_secret", "keep_order", "fewer_outputs", "unknown_anyway"), _switch),
+    **dict.fromkeys(("one_row_per_person", "same_noise", "repeat"), _switch),
+    **dict.fromkeys(("epsilon", "private", "confidence", "belt", "accuracy", "need"), _positive),
+    **dict.fromkeys(("gap", "time_limit", "budget"), _positive),
+    **dict.fromkeys(("records", "plan"), _whole),
     "notion": _notion,
+    "purpose": _purpose,
     "targets": _targets,
 }

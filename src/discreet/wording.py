@@ -7,17 +7,22 @@ notion: the caveats, what the protocol file gives away, what single secrets cost
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
-from discreet.joint import Form, Joint
-from discreet.notions.notion import Level, Notion, words_of
-from discreet.phrases import names, percent, quoted, shown, times
-from discreet.protocol import Protocol
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.attribute import Attribute, Form
+from discreet.exceptions import visible
+from discreet.given_columns import AnyJoint, StratifiedJoint
+from discreet.notions.average import OnAverage
+from discreet.notions.lip import LIP
+from discreet.notions.notion import Level, Notion, promised, words_of
+from discreet.phrases import names, percent, quoted, rounded_up, shown, times
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.uncertainty.confidence import Confidence
 
 COSTLY = 0.005
 """A cost below this share is not told: the searches that measure it do not settle closer."""
+RARE_RECORDS = 30
+"""A value of the secret that fewer records have is called rare."""
 UNKNOWN, MOST_NAMED = 0.2, 5
 """A value may say so little about a letter and no less; so many such values are named."""
 SOURCES = {
@@ -33,30 +38,60 @@ def notion_name(notion: Notion) -> str:
 
 def guarantee(protocol: AnyProtocol) -> str:
     """What is promised about the secret at the proven level, in one or two sentences."""
-    if isinstance(protocol, StratifiedProtocol):
-        return _among_equals(protocol)
-    return words_of(protocol.notion).promise(protocol.notion, protocol.joint, protocol.epsilon)
+    given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
+    said = promised(protocol.notion, protocol.joint, protocol.epsilon, given)
+    if isinstance(protocol.notion, OnAverage):  # no theorem adds the table's level to an average
+        return f"{said} {worst_record_told(protocol)}"
+    return said if protocol.joint.noise is None else f"{said} {end_to_end(protocol)}"
 
 
-def _among_equals(protocol: StratifiedProtocol) -> str:
-    """The promise within a stratum, towards somebody who knows the given columns."""
-    said = words_of(protocol.notion).promise(protocol.notion, protocol.joint, protocol.epsilon)
-    known = " and ".join(attribute.name for attribute in protocol.given)
-    conditional = said.replace("Whoever sees a", f"Whoever knows {known} of a person and sees the", 1)
-    conditional = conditional.replace("as in the whole population", f"as among people of that {known}")
-    return conditional if conditional != said else f"Among people of equal {known}, for whoever knows them: {said}"
+def end_to_end(protocol: AnyProtocol) -> str:
+    """What table and record tell together, where the prior is private (theory 5.4)."""
+    noise = protocol.joint.noise.epsilon if protocol.joint.noise else 0.0
+    sets = [getattr(one, "uncertainty", None) for one in promise_of(protocol).promises]
+    sure = min((one.confidence for one in sets if isinstance(one, Confidence)), default=1.0)
+    record, together = rounded_up(protocol.epsilon), rounded_up(noise + protocol.epsilon)
+    beside = f", {names(protocol.given)}" if isinstance(protocol, StratifiedProtocol) else ""
+    return (
+        f"Towards somebody who knows all other records{beside} and sees all releases: table {rounded_up(noise)}, "
+        f"record {record}, together {together}, confidence {percent(sure)}"
+        + (" in all strata at once." if beside else ".")
+    )
 
 
-def caveats(protocol: Protocol) -> list[str]:
-    """What is not promised, said plainly."""
-    released = names(protocol.joint.releases)
-    said = [
-        f"The released data themselves ({released}) are not hidden: they are what is published, blurred only as far as "
-        "protecting the secret asks for.",
-        "Columns that are kept as they are lie outside the guarantee.",
+def worst_record_told(protocol: AnyProtocol) -> str:
+    """Beside an average, what the single record tells that tells most."""
+    every = protocol.strata.values() if isinstance(protocol, StratifiedProtocol) else (protocol,)
+    found = [(one, LIP(1.0).level(one.channel, one.joint)) for one in every]
+    worst, level = max(found, key=lambda pair: pair[1].epsilon)
+    if level.witness is None:
+        return "The worst record: no output tells anything about the secret."
+    y, s = worst.outputs.index(level.witness.output), worst.joint.secret_letters.index(level.witness.secret)
+    chance = worst.secret_posterior(worst.outputs[y])[s]
+    return f"The worst record: {in_words(level, raised=bool(chance >= worst.joint.secret_prior[s]))}."
+
+
+def unprotected(released: Sequence[Attribute], given: Sequence[Attribute] = ()) -> list[str]:
+    """What no notion promises."""
+    return [
+        f"The released data themselves ({names(released)}) are not hidden: they are what is published, blurred only "
+        "as far as protecting the secret asks for.",
+        "Columns that are kept as they are lie outside the guarantee"
+        + (", but for those that it is given for." if given else "."),
         "A second release of the same records with fresh randomness weakens it; the ledger says by how much.",
     ]
-    if protocol.source == "data":
+
+
+def caveats(protocol: AnyProtocol) -> list[str]:
+    """What is not promised, said plainly."""
+    given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
+    said = [*unprotected(protocol.joint.releases, given), f"Whose rows: {protocol.statement.whose}."]
+    if protocol.joint.noise is not None:
+        said.append(
+            "The distribution was learnt from the table that is released, from counts with noise: they are all that "
+            "this file tells about the table, and it may be published as it is."
+        )
+    elif protocol.source == "data":
         said.append(
             "The distribution was learnt from the table that is released; the guarantee holds for that distribution."
         )
@@ -69,23 +104,26 @@ def caveats(protocol: Protocol) -> list[str]:
     return said
 
 
-def has_counts(protocol: Protocol) -> bool:
-    """Whether the protocol file shows the counts of the table that is released."""
-    return protocol.source == "data" and protocol.joint.counts is not None
+def has_counts(protocol: AnyProtocol) -> bool:
+    """Whether the protocol file shows the counts, or weighted shares, of the table that is released."""
+    return protocol.source == "data" and protocol.joint.noise is None
 
 
-def counts_inside(protocol: Protocol) -> str:
+def counts_inside(protocol: AnyProtocol) -> str:
     """What the protocol file itself gives away."""
-    joint = protocol.joint
-    columns = names(joint.secrets + joint.releases)
+    joints = [one.joint for one in strata_of(protocol)]
+    given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
+    columns = names(joints[0].secrets + given + joints[0].releases)
+    cells, records = sum(one.probabilities.size for one in joints), sum(one.n or 0 for one in joints)
+    table = "weighted table" if joints[0].weight else "exact table of counts"
     return (
-        f"The protocol file contains the exact table of counts of {columns}, {joint.probabilities.size:,} cells about "
-        f"{joint.n:,} records: whoever gets the file can read them. Give it only to people who "
+        f"The protocol file contains the {table} of {columns}, {cells:,} cells about "
+        f"{records:,} records: whoever gets the file can read them. Give it only to people who "
         "may see that table, or learn the distribution from a public sample."
     )
 
 
-def costly(joint: Joint, found: Iterable[tuple[Hashable, float]]) -> str:
+def costly(joint: AnyJoint, found: Iterable[tuple[Hashable, float]]) -> str:
     """What the least known secrets cost all others, and what can be done; empty where it is next to nothing."""
     named = [(secret, cost) for secret, cost in found if cost >= COSTLY]
     if not named:
@@ -99,17 +137,35 @@ def costly(joint: Joint, found: Iterable[tuple[Hashable, float]]) -> str:
     )
 
 
-def unsupported(joint: Joint, notion: Notion) -> str:
+def rare_values(secret: str, values: int, rare: int, merged: int, now: float, then: float) -> str:
+    """What rare values of the secret cost, and how to group them; empty where that would keep hardly more."""
+    if then < now + COSTLY:
+        return ""
+    grouped, how = (
+        ("these", f"{secret}:rare:{RARE_RECORDS}") if rare > 1 else ("it and the next", f"{secret}: A, B -> C")
+    )
+    return (
+        f"{visible(secret)}: {values:,} values, {rare:,} with fewer than {RARE_RECORDS} records. Group them: with "
+        f"{grouped} as one value, {_percent_down(now)} kept becomes about {_percent_down(then)} "
+        f"(--merge {visible(how)!r}). What is grouped, {merged:,} values here, is protected as one."
+    )
+
+
+def _percent_down(share: float) -> str:
+    return f"{math.floor(1000 * share) / 10:g} %"
+
+
+def unsupported(joint: AnyJoint, notion: Notion) -> str:
     """Secrets with too few records for the confidence that is asked for, and what to do; empty if there are none.
 
     A letter that none of n records has may still have probability 1 − tail^(1/n): where that is a fifth or more, the
     limits hardly say anything, and all other secrets must look alike for it.
     """
     stated = getattr(notion, "uncertainty", None)
-    if not isinstance(stated, Confidence) or joint.counts is None:
+    if not isinstance(stated, Confidence) or isinstance(joint, StratifiedJoint) or joint.counts is None:
         return ""
     masses = words_of(notion).name == "RLIP"
-    tail = float(stated.tail(joint.table.size, len(joint.table), noisy=False, masses=masses))
+    tail = float(stated.tail(joint.table.size, len(joint.table), noisy=joint.noise is not None, masses=masses))
     sizes = joint.counts.reshape(len(joint.counts), -1).sum(axis=1)
     least = math.log(tail) / math.log1p(-UNKNOWN)
     few = [(joint.secret_letters[s], int(n)) for s, n in enumerate(sizes) if n < least]
@@ -136,6 +192,15 @@ def other_half(epsilon: float, measured: float, low: float, high: float, confide
     return f"{found} For other records than those counted use RLIP or RLDP, which hold there too."
 
 
+def other_people(column: str, worth: float) -> str:
+    """What a release of values is worth for other records than those that were counted."""
+    told = f"{worth:.1%} of a clean one" if worth > 0 else "nothing for some values"
+    return (
+        f"That is about the very records that were counted. For the frequencies of {column} among other people whose "
+        f"records pass the same mechanism, a released record is worth {told}."
+    )
+
+
 # ---- a worst case in words ------------------------------------------------------------------------------------------
 
 
@@ -145,13 +210,14 @@ def in_words(level: Level, *, raised: bool = True) -> str:
         return "no output tells anything about the secret"
     found = level.witness
     output, secret = quoted(found.output), quoted(found.secret)
+    change = level.epsilon if found.move is None else found.move
     if found.other is not None:
-        change = _compared(level.epsilon, output, secret, quoted(found.other))
+        told = _compared(change, output, secret, quoted(found.other))
     else:
-        change = _moved(level.epsilon, output, secret, raised)
+        told = _moved(change, output, secret, raised)
     known = " and ".join(f"{name} = {quoted(value)}" for name, value in found.side_channel)
-    told = f" for somebody who knows {known}" if known else ""
-    return change + told + ("" if found.distribution is None else ", at the worst distribution of the set")
+    beside = f" for somebody who knows {known}" if known else ""
+    return told + beside + ("" if found.distribution is None else ", at the worst distribution of the set")
 
 
 def _compared(epsilon: float, output: str, secret: str, other: str) -> str:

@@ -130,3 +130,25 @@ def test_inputs_are_matched_by_name():
 def test_a_matrix_needs_a_joint():
     with pytest.raises(ParameterError, match="joint"):
         audit(MATRIX)
+
+
+def test_averages_are_told_with_their_worst_output():
+    """Every number by hand from P(s, y): I(S;Y), maximal leakage, the best guess."""
+    channel = Channel(MATRIX, JOINT.letters, ("a", "b"))
+    found = audit(channel, JOINT)
+    together = JOINT.table @ MATRIX.T
+    prior, shares = together.sum(axis=1), together.sum(axis=0)
+    assert found.levels["Funnel"].epsilon == pytest.approx(leakage(JOINT, channel))
+    largest = (together / prior[:, None]).max(axis=0).sum()
+    assert found.levels["MaximalLeakage"].epsilon == pytest.approx(math.log(largest))
+    assert found.levels["Guess"].epsilon == pytest.approx(together.max(axis=0).sum())
+    told = (together / shares * np.log(together / shares / prior[:, None])).sum(axis=0)
+    y = int(told.argmax())
+    assert found.witnesses["Funnel"] == f"on average; most is told by output '{'ab'[y]}': {told[y]:.4g} nats"
+    rise = (together / shares / prior[:, None]).max(axis=0)
+    assert f"output '{'ab'[int(rise.argmax())]}' makes" in found.witnesses["MaximalLeakage"]
+    surest = float((together / shares).max())
+    assert found.witnesses["Guess"].startswith(f"of all records, {100 * round(prior.max(), 4):.10g}% without")
+    assert found.witnesses["Guess"].endswith(f"{100 * round(surest, 4):.10g}%")
+    ordered = [found.levels[name].epsilon for name in ("LDP", "LIP", "PML", "MaximalLeakage", "Funnel")]
+    assert ordered == sorted(ordered, reverse=True)

@@ -5,7 +5,7 @@ import pytest
 
 import discreet as dc
 from discreet.audit.level_limits import level_limits
-from discreet.study.split_half import split_half
+from discreet.study.comparisons import split_half
 
 RNG = np.random.default_rng(0)
 TRUTH = np.array([[0.26, 0.02, 0.02, 0.02], [0.02, 0.25, 0.03, 0.02], [0.02, 0.04, 0.2, 0.1]])

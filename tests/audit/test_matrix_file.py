@@ -1,8 +1,12 @@
 """Transition matrices from CSV files."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import discreet as dc
 from discreet.audit import audit, read_matrix
 from discreet.exceptions import ChannelError, TableError
 from discreet.joint import Joint
@@ -93,3 +97,33 @@ def test_a_csv_can_be_audited(tmp_path):
     joint = Joint.from_counts([[9, 1, 2], [1, 5, 5]], releases=["low", "mid", "high"])
     rows = [["", "high", "low", "mid"], ["A", *Q[0, [2, 0, 1]]], ["B", *Q[1, [2, 0, 1]]]]
     assert audit(written(tmp_path, lines(rows)), joint).ldp == pytest.approx(audit(Q, joint).ldp)
+
+
+def test_a_pram_matrix_that_adds_up_both_ways_is_read_as_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """sdcMicro: R[i, j] = P(released j | original i). Here rows and columns add up to one, and differ."""
+    from discreet.cli.app import run
+
+    pram = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]])
+    path, table = tmp_path / "pram.csv", tmp_path / "t.csv"
+    names = ["a", "b", "c"]
+    path.write_text(
+        "\n".join([",".join(["", *names]), *(f"{n},{','.join(map(str, r))}" for n, r in zip(names, pram, strict=True))])
+    )
+    rng = np.random.default_rng(0)
+    rows = [f"{'s' if rng.random() < 0.2 + 0.3 * i else 't'},{names[i]}" for i in rng.integers(0, 3, 500)]
+    table.write_text("\n".join(["secret,x", *rows]) + "\n")
+    command = ["audit", str(path), "--data", str(table), "--secret", "secret", "--release", "x", "--json"]
+    assert run(command) == 3
+    assert "--inputs rows" in capsys.readouterr().out
+    levels = {}
+    for inputs, channel in {
+        "rows": dc.Channel(pram.T, names, names),
+        "columns": dc.Channel(pram, names, names),
+    }.items():
+        assert run([*command, "--inputs", inputs]) == 0
+        levels[inputs] = json.loads(capsys.readouterr().out)["levels"]["LIP"]
+        joint = dc.Joint.from_table(str(table), secret="secret", release="x")
+        assert levels[inputs] == pytest.approx(dc.audit(channel, joint).levels["LIP"].epsilon)
+    assert levels["rows"] != pytest.approx(levels["columns"])  # the control: orientation matters

@@ -152,7 +152,7 @@ def test_the_common_splits_agree_with_the_search_for_every_pair(monkeypatch):
             patch.setattr(ball_proof, "worthwhile", lambda *_: False)
             alone = ball_proof.excess(weights, BITS, joint, exact, ball, price)
         assert ((shared.upper <= 0) == (alone.upper <= 0)).all()
-    assert ball_proof.worthwhile(*np.indices((12, 6, 6)).reshape(3, -1), 6)
+    assert ball_proof.worthwhile(*np.indices((12, 6, 6)).reshape(3, -1), 6)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("uncertainty", [Renyi(2, 5000.0), Renyi(0.001, 900.0)])

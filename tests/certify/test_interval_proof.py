@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog
 
 import discreet as dc
-from discreet.certify import level_upper_bound, prove
+from discreet.certify import level_upper_bound, proof, prove
 from discreet.certify.interval_proof import extremes, same_limits, worst_informed, worst_pairs
 from discreet.exceptions import ChannelError, ProofError
 from discreet.uncertainty.confidence import Confidence
@@ -112,6 +113,18 @@ def test_a_level_is_proven_where_it_holds_and_not_below(kind):
         prove(weights, BITS, joint_for(weights), notion, found - 2e-9)
 
 
+@pytest.mark.parametrize("kind", [dc.RLDP, dc.RLIP])
+def test_what_misses_the_level_by_rounding_is_mended(kind):
+    """A violation is told in probabilities: told in other units, mending takes 1e-12 for a broken promise."""
+    weights = some_weights(5, 6, 12)
+    joint, found = joint_for(weights), level(weights, kind)
+    channel = dc.Channel(weights / 2**BITS, joint.letters)
+    protocol = dc.Protocol.make(channel, joint, kind(found - 1e-9, SET))
+    assert np.abs(protocol.matrix - channel.matrix).max() < 1e-6
+    with pytest.raises(ProofError, match="not by rounding alone"):
+        dc.Protocol.make(channel, joint, kind(found - 0.1, SET))
+
+
 def test_a_changed_weight_breaks_the_proof():
     """A few units moved between outputs, at the pair that is worst, with the columns' sums kept."""
     weights = some_weights(5, 6, 12)
@@ -161,3 +174,34 @@ def test_what_is_not_a_mechanism_is_refused():
     revealing = np.zeros((2, 12), np.int64)
     revealing[0, :4] = revealing[1, 4:] = 2**BITS
     assert level(revealing, dc.RLDP) == level(revealing, dc.RLIP) == np.inf
+
+
+@pytest.mark.parametrize("kind", [dc.RLDP, dc.RLIP])
+@pytest.mark.parametrize("letters", [4, 12])
+def test_sparse_weights_a_few_outputs_at_a_time_have_the_same_level(monkeypatch, kind, letters):
+    weights = some_weights(7, 9, letters)
+    expected = level(weights, kind)
+    monkeypatch.setattr(proof, "BLOCK_CELLS", 2 * letters)
+    assert level(weights, kind) == expected
+    assert level(sparse.csc_array(weights), kind) == expected
+
+
+def test_an_output_for_every_cell_of_ten_secrets_and_forty_letters_is_proven():
+    """Nearly every weight is zero, and what a search for a curator finds has as many outputs as cells."""
+    counts = np.random.default_rng(0).integers(50, 500, (10, 40))
+    joint = dc.Joint.from_counts(counts, include_secret=True)
+    cells = np.arange(400)
+    places = np.concatenate([(cells // 40 + s) % 10 * 40 + cells % 40 for s in range(10)]), np.tile(cells, 10)
+    weights = sparse.csc_array((np.full(4000, 2**52 // 10), places), shape=(400, 400))
+    weights.data[weights.indptr[:-1]] += 2**52 - 10 * (2**52 // 10)
+    assert 8 * weights.nnz < weights.shape[0] * weights.shape[1] > 1 << 16
+    found = level_upper_bound(weights, 52, joint, dc.RLDP(9.0, SET))
+    assert found == level_upper_bound(weights.toarray(), 52, joint, dc.RLDP(9.0, SET))
+    prove(weights, 52, joint, dc.RLDP(9.0, SET), found)
+
+
+def test_outputs_times_letters_that_would_fill_the_memory_are_refused():
+    joint = dc.Joint.from_counts(np.ones((2, 5_000), dtype=int))
+    weights = sparse.csc_array((np.full(5_000, 2**52), (np.arange(5_000), np.arange(5_000))), shape=(5_000, 5_000))
+    with pytest.raises(ProofError, match="5,000 outputs of 5,000 letters"):
+        level_upper_bound(weights, 52, joint, dc.RLDP(1.0, SET))

@@ -13,7 +13,7 @@ from random_designs import random_case
 
 from discreet.certify import level_upper_bound, prove
 from discreet.exceptions import ProofError
-from discreet.protocol.protocol import rounded
+from discreet.protocol.rounding import rounded
 
 DESIGNS = 1000
 
@@ -25,9 +25,9 @@ def judged(rng):
         exact = rounded(case.channel, case.joint, case.notion)
     except ProofError:
         return "refused"
-    worst = reference.worst_ratio(case.name, exact.weights, exact.bits, case.joint)
+    worst = reference.worst_ratio(case.name, exact.weights.toarray(), exact.bits, case.joint)
     assert worst <= reference.exp_enclosure(case.notion.epsilon)[0]
-    level = level_upper_bound(exact.weights, exact.bits, case.joint, case.notion)
+    level = level_upper_bound(exact.weights.toarray(), exact.bits, case.joint, case.notion)
     assert worst <= reference.exp_enclosure(level)[0]
     assert level <= max(case.notion.epsilon, math.log(max(worst, 1))) + 2e-9
     if worst <= 1 + Fraction(1, 10**6):
@@ -35,7 +35,7 @@ def judged(rng):
     planted = math.log(worst) - 1e-12
     assert reference.exp_enclosure(planted)[1] < worst
     with pytest.raises(ProofError):
-        prove(exact.weights, exact.bits, case.joint, case.notion, planted)
+        prove(exact.weights.toarray(), exact.bits, case.joint, case.notion, planted)
     return "accepted and planted"
 
 
@@ -58,5 +58,5 @@ def test_the_reference_would_notice_a_wrong_proof():
             exact = rounded(case.channel, case.joint, case.notion)
         except ProofError:
             continue
-        noticed += reference.violates(case.name, exact.weights, exact.bits, other.joint, case.notion.epsilon)
+        noticed += reference.violates(case.name, exact.weights.toarray(), exact.bits, other.joint, case.notion.epsilon)
     assert noticed > 0

@@ -23,7 +23,17 @@ def test_design_shows_what_matters(folder: Path, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr()
     assert "400" in shown.err
     assert "health: 2 values" in shown.err
-    for words in ("value kept", "at most possible", "local information privacy", "as unlikely", "100 %", "┤", "nats"):
+    for words in (
+        "information kept",
+        "values unchanged",
+        "worth for colour",
+        "at most possible",
+        "local information privacy",
+        "as unlikely",
+        "100 %",
+        "┤",
+        "nats",
+    ):
         assert words in shown.out
     assert Protocol.load(out).source == "data"
     said = " ".join(shown.out.split())
@@ -35,7 +45,7 @@ def test_design_shows_what_matters(folder: Path, capsys: pytest.CaptureFixture[s
 def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, out = str(folder / "people.csv"), str(folder / "new.json")
     command = ["design", table, "--secret", "health", "--release", "colour", "--out", out, "--force", "--json"]
-    command += ["--notion", "LDP"]
+    command += ["--notion", "LDP", "--for", "information"]
     assert run(command) == 0
     found = json.loads(capsys.readouterr().out)
     protocol = Protocol.load(out)
@@ -80,7 +90,7 @@ def test_a_plan_tells_what_analysts_will_get(folder: Path, capsys: pytest.Captur
     shown = capsys.readouterr().out
     assert "5,000" in shown
     assert shown.count("±") == 3
-    assert "clean records" in shown
+    assert "clean ones" in shown
     assert run([*command, "5000", "--epsilon", "0.5", "--json"]) == 0
     planned = json.loads(capsys.readouterr().out)["plan"]["tables"][0]
     assert 0 < planned["effective_sample_size"] < 5000

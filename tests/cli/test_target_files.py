@@ -18,6 +18,9 @@ COMMANDS = {
     "design": (["design", "people.csv", *COLUMNS, "--out", "there"], "there"),
     "sanitise": (["sanitise", "protocol.json", "people.csv", "there"], "there"),
     "sanitise, manifest": (["sanitise", "protocol.json", "people.csv", "there"], "there.manifest.json"),
+    "sanitise, public file": (["sanitise", "protocol.json", "people.csv", "there"], "there.public.json"),
+    "sanitise, metadata": (["sanitise", "protocol.json", "people.csv", "there"], "there.datapackage.json"),
+    "publish": (["publish", "protocol.json", "there"], "there"),
     "report": (["report", "protocol.json", "--out", "there"], "there"),
     "demo": (["demo", "."], "protocol.json.ledger"),
 }

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
 from discreet.estimate import estimate, estimate_by
 from discreet.estimate.estimation import count_outputs
 from discreet.estimate.release_model import model_of
 from discreet.exceptions import AlphabetError, ParameterError, TableError
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 from discreet.records.letters import spreadsheet_safe

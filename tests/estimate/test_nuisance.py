@@ -67,18 +67,48 @@ def test_stationary_under_the_hypothesis(waves: int, most: float) -> None:
         assert uneven_slope(sample, weights[i], scores[i], statistic[i], start[i], most) > 0.1
 
 
-def covered() -> float:
-    truth = EXPECTED / EXPECTED.sum()
-    counts = np.random.default_rng(1).multinomial(300, OVERLAPPING @ truth, size=400)
-    rare = np.eye(5)[4:]
-    limits = [Functionals(Analysis(Sample.of([(OVERLAPPING, one)]), PRIOR), rare).limits(0.95)[0] for one in counts]
+def covered(others: int = 0, each: float = 3.0) -> float:
+    """The share of intervals for the rare letter that hold it, with so many other letters beside, told as they are."""
+    records = 300 + round(others * each)
+    truth = np.concatenate([EXPECTED / EXPECTED.sum() * 300, np.full(others, each)]) / records
+    channel = np.zeros((len(OVERLAPPING) + others, 5 + others))
+    channel[: len(OVERLAPPING), :5], channel[len(OVERLAPPING) :, 5:] = OVERLAPPING, np.eye(others)
+    prior = np.concatenate([PRIOR * 300, np.full(others, each)]) / records
+    counts = np.random.default_rng(1).multinomial(records, channel @ truth, size=400)
+    rare = np.eye(5 + others)[4:5]
+    limits = [Functionals(Analysis(Sample.of([(channel, one)]), prior), rare).limits(0.95)[0] for one in counts]
     return float(np.mean([low <= truth[4] <= high for low, high in limits]))
 
 
-def test_coverage_where_the_variance_has_to_be_fitted() -> None:
-    assert 0.93 - 3.5 * 0.0128 <= covered() <= 0.97 + 3.5 * 0.0085
+@pytest.mark.parametrize("others", [0, 115])
+def test_coverage_where_the_variance_has_to_be_fitted(others: int) -> None:
+    assert 0.93 - 3.5 * 0.0128 <= covered(others) <= 0.97 + 3.5 * 0.0085
 
 
-def test_a_fit_that_ignores_the_hypothesis_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intervals, "MANY_LETTERS", 0)
-    assert covered() < 0.93 - 3.5 * 0.0128
+@pytest.mark.parametrize("others", [0, 115])
+def test_a_fit_that_ignores_the_hypothesis_is_caught(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "given_statistic", lambda *problem: problem[4])
+    assert covered(others) < 0.93 - 3.5 * 0.0128
+
+
+def test_groups_of_single_letters_are_the_fit_of_all_and_fewer_hold_the_hypothesis() -> None:
+    draws = np.random.default_rng(8)
+    matrix = draws.dirichlet(np.full(30, 0.3), size=12).T
+    truth = draws.dirichlet(np.ones(12))
+    sample = Sample.of([(matrix, draws.multinomial(400, matrix @ truth))])
+    weights = np.eye(12)[:3]
+    scores = weights @ np.linalg.pinv(matrix)
+    start, statistic = np.tile(0.5 * truth + 0.5 / 12, (3, 1)), scores @ sample.counts
+    whole = intervals.given_statistic(sample, weights, scores, statistic, start, 4.0)
+    single = intervals.LetterGroups.of(sample, weights, scores, truth, 40)
+    assert single.count == 12
+    same = intervals.given_statistic(sample, weights, scores, statistic, start, 4.0, single)
+    np.testing.assert_allclose(same, whole, atol=1e-6)
+    few = intervals.LetterGroups.of(sample, weights, scores, truth, 5)
+    found = intervals.given_statistic(sample, weights, scores, statistic, start, 4.0, few)
+    np.testing.assert_allclose((found * weights).sum(axis=1), (start * weights).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert np.abs(found - start).max() > 1e-3
+    together = few.number[0] == 4
+    np.testing.assert_allclose(np.ptp((found / start)[0, together]), 0, atol=1e-9)
+    assert together.sum() == 8

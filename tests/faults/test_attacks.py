@@ -15,12 +15,12 @@ from discreet.certify import prove
 from discreet.certify.exact_arithmetic import LARGEST, exp_bounds, exp_lower
 from discreet.phrases import rounded_up, times
 from discreet.randomness import Keystream
+from discreet.records.cells import as_text
 from discreet.records.csvfile import CsvRecords
-from discreet.records.letters import as_text
 from discreet.release.batches import BatchSanitiser
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.ledger import total_epsilon
-from discreet.release.sanitise import statement
+from discreet.release.manifest import statement
 from discreet.uncertainty import set_words
 
 BITS = 52

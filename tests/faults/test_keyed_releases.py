@@ -1,6 +1,7 @@
 """Keyed releases that an attack got through: another column of ids, repeated ids, parallel releases counted once."""
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import discreet as dc
 from discreet.exceptions import BudgetError, ReleaseError
-from discreet.release import Job, sanitise_file
+from discreet.release import Job, RowsAsked, sanitise_file
 
 PEOPLE = 200
 
@@ -101,7 +102,7 @@ def test_frames_refuse_them_too(folder: Path) -> None:
 
 def test_parallel_releases_state_what_they_come_to_together(folder: Path) -> None:
     """Six at once, once six manifests that all said one draw."""
-    jobs = [job(folder, f"{i}.csv", None, budget=1_000.0) for i in range(6)]
+    jobs = [job(folder, f"{i}.csv", None, budget=1_000.0, rows=RowsAsked(one_row_per_person=True)) for i in range(6)]
     with ThreadPoolExecutor(6) as pool:
         outcomes = list(pool.map(sanitise_file, jobs))
     assert sorted(outcome.draws for outcome in outcomes) == [1, 2, 3, 4, 5, 6]
@@ -114,8 +115,22 @@ def test_parallel_frames_too(folder: Path) -> None:
     protocol, people = dc.Protocol.load(folder / "protocol.json"), pd.read_csv(folder / "people.csv")
 
     def released(_: int) -> int:
-        frame = protocol.sanitise(people, ledger=folder / "ledger", budget=1_000.0)
+        frame = protocol.sanitise(people, ledger=folder / "ledger", budget=1_000.0, one_row_per_person=True)
         return int(frame.attrs["discreet release"]["independent_draws"])
 
     with ThreadPoolExecutor(6) as pool:
         assert sorted(pool.map(released, range(6))) == [1, 2, 3, 4, 5, 6]
+
+
+def test_another_construction_under_the_same_key_is_another_draw(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the ledger says which construction every keyed draw was made with."""
+    assert sanitise_file(job(folder, "one.csv", "ssn")).draws == 1
+    assert sanitise_file(job(folder, "two.csv", "ssn")).draws == 1
+    for place in ("keyed_draws", "ledger", "manifest"):
+        monkeypatch.setattr(sys.modules[f"discreet.release.{place}"], "CONSTRUCTION", "another one (3)")
+    assert sanitise_file(job(folder, "three.csv", "ssn")).draws == 2
+    lines = (folder / "protocol.json.ledger").read_text().splitlines()
+    said = [json.loads(line)["construction"] for line in lines]
+    assert said[2] == "another one (3)" != said[0] == said[1]
+    assert "another one (3)" in str(manifest(folder, "three.csv")["randomness"])
+    assert said[0] in str(manifest(folder, "one.csv")["randomness"])

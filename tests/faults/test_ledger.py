@@ -14,10 +14,11 @@ import pyarrow.csv as pacsv
 import pytest
 
 import discreet as dc
-from discreet.release import Job, ledger_book, sanitise_file
+from discreet.files import ledger_book
+from discreet.release import Job, sanitise_file
 from discreet.release.keyed_draws import read_key
 from discreet.release.ledger import Ledger
-from discreet.release.sanitise import FORMAT
+from discreet.release.manifest import FORMAT
 
 LARGE = 1000.0
 AT_ONCE = 6

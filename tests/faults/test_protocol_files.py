@@ -16,8 +16,10 @@ from discreet.protocol import file
 from discreet.protocol.file import decode, encode
 
 MIB = 1 << 20
-NOTICEABLE = 0.05
+NOTICEABLE = 0.01
 """Seconds below which nothing is compared: the clock and other programs would decide."""
+MORE = 16
+"""How much larger the second file is. Work in proportion takes about 16 times as long, pairs of things 256 times."""
 
 
 def seconds(shape, size):
@@ -29,10 +31,12 @@ def seconds(shape, size):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_reading_takes_time_in_proportion(shape):
-    seconds(shape, MIB)  # whatever is done once is done now
-    tries = ((seconds(shape, MIB), seconds(shape, 4 * MIB)) for _ in range(6))
-    assert any(later <= 6 * max(first, NOTICEABLE) for first, later in tries)
+def test_nothing_is_compared_pair_by_pair_while_reading(shape):
+    """The order of growth, which no busy neighbour decides; `benchmarks/hostile_files.py` measures the factor."""
+    small = 4 * MIB // MORE
+    seconds(shape, small)  # whatever is done once is done now
+    tries = ((seconds(shape, small), seconds(shape, 4 * MIB)) for _ in range(3))
+    assert any(later <= MORE**1.5 * max(first, NOTICEABLE) for first, later in tries)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

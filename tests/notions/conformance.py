@@ -12,12 +12,13 @@ from typing import Any
 import jsonschema
 import numpy as np
 
+from discreet.attribute import Attribute
 from discreet.audit import audit
 from discreet.certify import PROVERS, level_upper_bound, prove, round_columns
 from discreet.channel import Channel
-from discreet.cli.options import notion_of
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import NOTIONS, Notion, Words
+from discreet.notions.by_name import notion_of
 from discreet.notions.rldp import RLDP
 from discreet.protocol import Protocol
 from discreet.protocol.document import decode_notion, encode_notion
@@ -44,10 +45,10 @@ def missing(kind: type[Notion]) -> list[str]:
     return list(_missing({
         "is a frozen dataclass with Words": lambda: _well_made(kind, Words),
         "is registered under its name": lambda: NOTIONS[kind.words.name] is kind,
-        "has every word": lambda: all(vars(kind.words)[one.name] not in ("", None) for one in fields(Words)),
+        "has every word": lambda: all(vars(kind.words)[one.name] not in ("", None) for one in required(Words)),
         "can be asked for": lambda: isinstance(_asked(kind), kind),
         "has a name on the command line": lambda: _asked(kind) == notion_of(kind.words.command, 1.0, 0.9),
-        "follows another level": lambda: _asked(kind).at(0.25).epsilon == 0.25,
+        "follows another level": lambda: _fixed(_asked(kind)) or _asked(kind).at(0.25).epsilon == 0.25,
         "has a level, 0 for a channel that tells nothing": lambda: _levels(_asked(kind)),
         "has a cone that agrees with the level": lambda: _cone(_asked(kind)),
         "has a prover that agrees with the level": lambda: _proof(_asked(kind)),
@@ -96,7 +97,17 @@ def _asked(kind: type[Notion]) -> Any:
 
 def _stated(kind: Any) -> Any:
     """A set with a half for every number that has no default."""
-    return kind(**{one.name: 0.5 for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING})
+    return kind(**{one.name: 0.5 for one in required(kind)})
+
+
+def required(kind: Any) -> list[Any]:
+    """The fields without a default."""
+    return [one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
+
+
+def _fixed(notion: Any) -> bool:
+    """Whether the notion has no numbers, and so one level only."""
+    return not fields(notion)
 
 
 def _well_made(kind: Any, words: type) -> bool:
@@ -137,6 +148,9 @@ def _levels(notion: Any) -> bool:
 
 def _cone(notion: Any) -> bool:
     """All rows of a channel lie in the cone a little above its level, and not all of them a little below."""
+    if _fixed(notion):
+        cone = notion.cone(JOINT)
+        return all(cone.excess(row) <= 1e-12 for row in NOTHING.matrix) and cone.excess(MILD.matrix[0]) > 0
     level = notion.level(MILD, JOINT).epsilon
     above, below = (notion.at(level * factor).cone(JOINT) for factor in (1.001, 0.999))
     return all(above.excess(row) <= 1e-12 for row in MILD.matrix) and any(below.excess(row) > 0 for row in MILD.matrix)
@@ -148,6 +162,8 @@ def _proof(notion: Any) -> bool:
     level, proven = notion.level(MILD, JOINT).epsilon, level_upper_bound(weights, BITS, JOINT, notion)
     prove(weights, BITS, JOINT, notion, proven)
     refused = False
+    if _fixed(notion):
+        assert level_upper_bound(round_columns(NOTHING.matrix, BITS), BITS, JOINT, notion) <= notion.epsilon
     try:
         prove(weights, BITS, JOINT, notion, float(Fraction(level) * Fraction(999, 1000)))
     except Exception as error:
@@ -156,7 +172,7 @@ def _proof(notion: Any) -> bool:
 
 
 def _protocol(notion: Any) -> Protocol:
-    return Protocol.make(MILD, JOINT, notion.at(3.0), source="public")
+    return Protocol.make(NOTHING if _fixed(notion) else MILD, JOINT, notion.at(3.0), source="public")
 
 
 def _file(notion: Any) -> bool:

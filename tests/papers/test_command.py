@@ -20,6 +20,7 @@ PROMISED = {
     "funnel-2": ["figure-3a", "figure-3b", "figure-4", "figure-5", "figure-6", "figure-7", "figure-8"],
     "robust-1": ["figure-2", "figure-3"],
     "robust-2": [*(f"example-{i}" for i in range(1, 6)), *(f"figure-{i}" for i in range(2, 6)), "table-2"],
+    "neighbours": ["leakages"],
 }
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from protocol_cases import altered, joint_of, protocol_of
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
 from discreet.exceptions import AlphabetError, ParameterError, ProtocolError
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LDP
 from discreet.protocol import Protocol
 from discreet.protocol.document import encode_notion

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from protocol_cases import NOTIONS, altered_2, first_version, protocol_of
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
 from discreet.exceptions import ProtocolError
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LDP
 from discreet.protocol import Protocol
 from discreet.protocol.file import canonical, decode, encode

@@ -17,7 +17,7 @@ from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.protocol import Protocol
 from discreet.protocol.file import decode, encode
-from discreet.protocol.protocol import rounded
+from discreet.protocol.rounding import rounded
 
 
 def test_the_stated_level_is_the_channels_own_rounded_up():

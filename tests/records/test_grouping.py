@@ -78,3 +78,20 @@ def test_words_of_a_command_line() -> None:
     for bins, merges in (["age"], []), (["=1,2"], []), ([], ["A -> B"]), ([], ["rare"]):
         with pytest.raises(ParameterError):
             Grouping.parse(bins, merges)
+
+
+def test_no_edge_is_the_value_of_one_record() -> None:
+    """Quantiles of numbers that nobody shares: an edge that is one of them would be somebody's, written into files."""
+    rng = np.random.default_rng(0)
+    for scale in (1e-3, 1.0, 1e6):
+        numbers = np.unique(rng.lognormal(0, 1, 3000) * scale)
+        texts = pa.array([repr(float(number)) for number in numbers])
+        fitted = Grouping(bins={"x": "quantiles:6"}).fitted("x", texts, np.ones(len(numbers), np.int64))
+        assert fitted is not None
+        (bins,) = fitted.steps
+        assert isinstance(bins, Bins)
+        assert not {float(edge) for edge in bins.edges} & set(numbers.tolist())
+        assert max(len(edge.strip("0.")) for edge in bins.edges) <= 3
+        shares = np.diff(np.searchsorted(numbers, [-np.inf, *map(float, bins.edges), np.inf]) / len(numbers))
+        assert len(shares) == 6
+        assert 0.12 < shares.min() <= shares.max() < 0.21

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.attribute import Attribute
 from discreet.exceptions import AlphabetError, TableError
-from discreet.joint import Attribute
-from discreet.records.letters import LetterReader, readable
+from discreet.records.cells import readable
+from discreet.records.letters import LetterReader
 
 TEXT = LetterReader((Attribute("colour", ("red", "blå", "")),))
 NUMBERS = LetterReader((Attribute("size", (1, 2.5, -3, None)),))

@@ -22,11 +22,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
 from discreet.cli.app import application
 from discreet.estimate import estimate, estimate_by
 from discreet.exceptions import AlphabetError, TableError
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 from discreet.randomness import Keystream
@@ -115,7 +116,7 @@ def expected_joint() -> Joint:
     counts = np.zeros((2, 3, 3), int)
     for record in PEOPLE.select([*SECRET, *RELEASE]).to_pylist():
         cells = [(value or "").strip() or None for value in record.values()]
-        counts[tuple(known.index(cell) for known, cell in zip(letters.values(), cells, strict=True))] += 1
+        counts[tuple(known.index(cell) for known, cell in zip(letters.values(), cells, strict=True))] += 1  # type: ignore[attr-defined]
     attributes = [Attribute(name, tuple(known)) for name, known in letters.items()]
     return Joint.from_counts(counts, attributes[:1], attributes[1:])
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "protocol"))  # public_cases
+
+sys.path.insert(0, str(Path(__file__).parent))
 SECRETS = ("ill", "well")
 COLOURS = ("red", "green", "blue")
 SIZES = (1, 2)

@@ -15,17 +15,19 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 
 import discreet as dc
+from discreet.attribute import Attribute
 from discreet.channel import Channel
 from discreet.datasets import adult
 from discreet.exceptions import DiscreetError, ReleaseError, TableError
-from discreet.joint import Attribute, Joint
+from discreet.files.ledger_book import common_book
+from discreet.joint import Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
-from discreet.release import Job, rehearse_file, sanitise_file
+from discreet.release import Job, rehearse, rehearse_file, sanitise_file
 from discreet.release.identity_risk import best_guess
-from discreet.release.ledger_book import common_book
 from discreet.release.record_counts import LARGEST_KEY, distinct
 
 KEPT = ("sex", "race", "age", "native-country", "income")
@@ -137,10 +139,42 @@ def test_a_guess_cannot_fall_when_more_is_known() -> None:
         size = 60
         secret, letter, kept = rng.integers(0, 3, size), rng.integers(0, 4, size), [rng.integers(0, 5, size)]
         law = rng.dirichlet(np.ones(3), 5).T
-        guess = best_guess(kept, secret, letter, rng.integers(1, 9, size), law)
+        guess = best_guess(kept, secret, letter, rng.integers(1, 9, size), sparse.csc_array(law))
         assert guess is not None
         assert guess.nothing <= min(guess.kept, guess.release) + 1e-12
         assert max(guess.kept, guess.release) <= guess.kept_and_release + 1e-12
+
+
+def test_guesses_block_by_block_are_those_of_the_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Σ_c Σ_y max_s Σ_z n(s, z, c) Q[y, z] in plain loops, with all cells at once and a few at a time."""
+    rng = np.random.default_rng(5)
+    secret, letter, kept, counts = (rng.integers(0, high, 90) for high in (3, 6, 5, 9))
+    law = rng.dirichlet(np.ones(4), 6).T * (rng.random((4, 6)) < 0.6)
+    kinds = list(zip(kept.tolist(), secret.tolist(), letter.tolist(), counts.tolist(), strict=True))
+    right = 0.0
+    for cell in range(5):
+        mine = np.zeros((3, 4))
+        for own, s, z, n in kinds:
+            mine[s] += n * law[:, z] * (own == cell)
+        right += float(mine.max(axis=0).sum())
+    law_of_all = sparse.csc_array(law)
+    for block in (1 << 21, 7):
+        monkeypatch.setattr("discreet.release.identity_risk.BLOCK", block)
+        guess = best_guess([kept], secret, letter, counts, law_of_all)
+        assert guess is not None
+        assert guess.kept_and_release == pytest.approx(right / counts.sum())
+
+
+def test_letters_that_nobody_had_are_guessed_as_they_are_drawn() -> None:
+    """They have no column of their own; a check that forgot it would count their records as never guessed."""
+    full = np.full((2, 3), 1 << 51, np.int64)
+    thin = sparse.csc_array(np.where([True, True, False], full, 0))
+    joint = Joint.from_counts(np.array([[3, 4, 0], [5, 1, 0]]), ("a", "b"), ("x", "y", "z"))
+    protocol = Protocol(thin, 52, joint, LIP(1.0))
+    assert protocol.silent.tolist() == [2]
+    found = rehearse(pa.table({"secret": ["a", "b", "b"], "release": ["z", "z", "x"]}), protocol)
+    assert found.guess is not None
+    assert found.guess.release == pytest.approx(2 / 3)
 
 
 # ---- 30 messes ------------------------------------------------------------------------------------------------------
@@ -170,6 +204,8 @@ def messes(folder: Path, rng: np.random.Generator) -> Iterator[tuple[str, Job]]:
         share = float(rng.choice([0.0, 0.03, 0.2]))
         bad = rng.random(n) < share
         match kind:
+            case 0 if number:
+                table["region"] = [int(health == "ill") for health in table["health"]]
             case 1:
                 table["colour"] = [str(["red", "green", "blue"].index(colour)) for colour in colours]
             case 2:
@@ -272,11 +308,15 @@ def test_one_changed_letter_in_the_policy(
     rules = tmp_path / "policy.toml"
     rules.write_text('notions = ["LIP"]\nk = 2\n[epsilon]\nLIP = 0.5\n')
     monkeypatch.setenv("DISCREET_POLICY", str(rules))
-    assert half.check(census, keep=["sex"]).code == 0
+    assert half.check(census, keep=["sex"], keep_anyway=True).code == 0
+    beside = half.check(census, keep=["sex"])
+    assert "kept columns tell about the secret" in str(beside.refusals[0])
+    assert beside.level_beside_kept is not None
+    assert beside.level_beside_kept > 0.5
     released = half.sanitise(census, keep=["sex"], keep_anyway=True)
     assert b'"k": 10771' in released.schema.metadata[b"discreet release"]
     rules.write_text('notions = ["LIP"]\nk = 2\n[epsilon]\nLIP = 0.4\n')
-    found = half.check(census, keep=["sex"])
+    found = half.check(census, keep=["sex"], keep_anyway=True)
     assert found.code == 4
     assert "epsilon.LIP = 0.4" in str(found.refusals[0])
     with pytest.raises(ReleaseError, match=r"epsilon\.LIP = 0\.4"):

@@ -112,3 +112,29 @@ def test_a_missing_id_is_named_by_its_row() -> None:
         keyed().words(pa.array(["a", "", None]), np.zeros(3, np.uint8), 11)
     with pytest.raises(TableError, match="row 3"):
         keyed().words(pa.array([1, 2, None]), np.zeros(3, np.uint8), 1)
+
+
+@pytest.mark.parametrize(
+    ("batches", "repeated"),
+    [
+        ([[1, 2, 3], [4, 5]], 0),
+        ([[1, 2, 3], [3, 2, 9]], 2),
+        ([[5, 5, 5]], 2),
+        ([[-(2**62), 2**62, 0], [2**62]], 1),
+        ([["7", "07"], ["7"]], 1),
+        ([["7", "a"], ["8", "a"], ["b", "7"]], 2),
+        ([["7", "8"], [], ["8"]], 1),
+        ([[7], ["7", "x"]], 1),
+        ([["x" * 40, "y"], ["x" * 40]], 1),
+        ([[2**63 - 1, -(2**63)]], 0),
+    ],
+)
+def test_repeated_ids_close_together_far_apart_and_mixed(batches: list[list[int | str]], repeated: int) -> None:
+    draws = keyed()
+    for batch in batches:
+        kind = pa.int64() if batch and isinstance(batch[0], int) else pa.string()
+        draws.words(pa.array(batch, kind), np.zeros(len(batch), np.uint8), 1)
+    assert draws.identities.repeated() == repeated
+    rows = draws.identities.rows_per_id()
+    assert rows.sum() == sum(map(len, batches))
+    assert (rows - 1).sum() == repeated

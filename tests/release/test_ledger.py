@@ -160,3 +160,46 @@ def test_too_many_draws_are_bounded_by_telling_everything(protocol: Protocol) ->
     assert np.array_equal(repeated(protocol.channel, 1_000, 10**9).matrix, np.eye(len(protocol.inputs)))
     assert np.array_equal(repeated(protocol.channel, 2, 20).matrix, np.eye(len(protocol.inputs)))
     assert total_epsilon(protocol, 1_000) >= total_epsilon(protocol, 3)
+
+
+def test_other_people_are_no_second_draw_and_the_manifest_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from discreet.cli.app import run
+
+    table, saved = tmp_path / "people.csv", tmp_path / "p.json"
+    table.write_text("health,colour\n" + "ill,red\nill,blue\nwell,blue\nwell,red\nwell,blue\n" * 40)
+    columns = ["--secret", "health", "--release", "colour", "--out", str(saved), "--no-curve", "--epsilon", "0.2"]
+    assert run(["design", str(table), *columns]) == 0
+    out = [str(tmp_path / f"{name}.csv") for name in "abcd"]
+    assert run(["sanitise", str(saved), str(table), out[0]]) == 0
+    assert "first draw of these records" in capsys.readouterr().err
+    refused = run(["sanitise", str(saved), str(table), out[1], "--budget", "0.01", "--json"])
+    assert refused == 6
+    told = capsys.readouterr()
+    assert "--people" in told.out
+    assert "first draw" not in told.err
+    for name, option in ((out[2], "--people"), (out[3], "--data")):  # the old name works for one version
+        assert run(["sanitise", str(saved), str(table), name, option, f"wave {option}"]) == 0
+        said = json.loads(Path(f"{name}.manifest.json").read_text())
+        assert said["independent_draws"] == 1
+        assert said["people"] == f"wave {option}"
+        assert "do not add up" in said["adding_up"]
+        assert "do not add up" in " ".join(capsys.readouterr().err.split())
+    assert "wave --people" in Path(f"{saved}.ledger").read_text()
+
+
+def test_a_first_draw_is_not_announced_before_a_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from discreet.cli.app import run
+
+    table, saved = tmp_path / "people.csv", tmp_path / "p.json"
+    table.write_text("health,colour\n" + "ill,red\nill,blue\nwell,blue\nwell,red\nwell,blue\n" * 40)
+    columns = ["--secret", "health", "--release", "colour", "--out", str(saved), "--no-curve"]
+    assert run(["design", str(table), *columns]) == 0
+    other = tmp_path / "other.csv"
+    other.write_text("health,colour\n" + "ill,1\nwell,2\n" * 40)
+    capsys.readouterr()
+    assert run(["sanitise", str(saved), str(other), str(tmp_path / "r.csv")]) == 3
+    told = capsys.readouterr().err
+    assert "does not know" in told
+    assert "draw" not in told.replace("the draw is spent", "")

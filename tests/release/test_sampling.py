@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from discreet.exceptions import ChannelError, ProofError
 from discreet.randomness import Keystream
-from discreet.release.sampling import Sampler, _slots
+from discreet.release.sampling import Sampler, _slots, _slots_of_many
 
 DRAWS = 10_000_000
 LIMIT = 1e-6
@@ -52,6 +52,27 @@ def test_slots_are_full_and_nothing_is_lost(given_weights: NDArray[np.int64]) ->
             law[first] += threshold
             law[second] += capacity - threshold
         assert law == scaled
+
+
+@given(weights())
+@settings(max_examples=100, deadline=None)
+def test_slots_of_many_letters_are_those_of_each(given_weights: NDArray[np.int64]) -> None:
+    """Filled together or one by one: draws do not depend on how many letters there are."""
+    size = max(1, (len(given_weights) - 1).bit_length())
+    bits = int(given_weights[:, 0].sum()).bit_length() - 1
+    scaled = np.zeros((given_weights.shape[1], 1 << size), np.int64)
+    scaled[:, : len(given_weights)] = given_weights.T << max(size - bits, 0)
+    capacity = 1 << (max(bits, size) - size)
+    together = np.stack(_slots_of_many(scaled, capacity), axis=2)
+    assert together.tolist() == [[list(slot) for slot in _slots(one, capacity)] for one in scaled.tolist()]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_many_letters_are_drawn_as_few(compressed: bool) -> None:
+    few, words = random_weights(6, 5, 40), Keystream.testing().words(2000)
+    many = Sampler(np.tile(few, 20), compressed)
+    codes = np.random.default_rng(0).integers(0, 5, 2000)
+    assert np.array_equal(Sampler(few, compressed).draw(codes, words), many.draw(codes + 5 * (codes % 20), words))
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -6,8 +6,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions.notion import Notion
 from discreet.protocol import Protocol
 from discreet.study import OPTIMUM, Curves, Point

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import CURVES, make
 
+from discreet.attribute import Attribute
 from discreet.channel import Channel
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 from discreet.report.charts import (
     MOST_TICKS,
     beliefs_picture,
-    distinct,
+    distinct_labels,
     heat_map,
     log_ticks,
     percent_words,
@@ -55,22 +56,22 @@ def test_ticks_of_epsilon_are_round_and_inside(low: float, factor: float) -> Non
 
 @given(st.lists(st.text("ab ", max_size=12), max_size=12), st.integers(4, 8))
 def test_labels_stay_distinguishable(labels: list[str], length: int) -> None:
-    found = distinct(labels, length)
+    found = distinct_labels(labels, length)
     assert len(set(found)) == len(labels)
     assert all(len(one) <= length + len(" (12)") for one in found)
 
 
 def test_a_label_is_cut_where_it_is_alike() -> None:
     assert shortened("abcdef", 4) == "abc…"
-    assert distinct(["short", "a long label, first", "a long label, second"], 12) == (
+    assert distinct_labels(["short", "a long label, first", "a long label, second"], 12) == (
         "short", "a long…first", "a long…econd"
     )  # fmt: skip
-    assert distinct(["same", "same", "other"], 10) == ("same (1)", "same (2)", "other")
+    assert distinct_labels(["same", "same", "other"], 10) == ("same (1)", "same (2)", "other")
 
 
 def test_the_chosen_point_and_its_bound_are_where_they_belong() -> None:
     joint = make(LIP(1.0)).joint
-    picture = trade_off_picture(CURVES, joint, 1.0)
+    picture = trade_off_picture(CURVES, lambda value: value / joint.entropy, 1.0)
     assert picture.chosen.place == pytest.approx(50)
     assert picture.chosen.words == f"{0.3 / joint.entropy:.0%}"
     assert [curve.style for curve in picture.curves] == ["best", "second"]
@@ -80,13 +81,13 @@ def test_the_chosen_point_and_its_bound_are_where_they_belong() -> None:
     assert picture.possible
     assert [tick.words for tick in picture.epsilons] == ["0.5", "1", "2"]
     tight = {name: [type(p)(p.epsilon, p.value, p.value) for p in points] for name, points in CURVES.items()}
-    assert trade_off_picture(tight, joint, 1.0).possible == ""
+    assert trade_off_picture(tight, lambda value: value / joint.entropy, 1.0).possible == ""
 
 
 def test_a_curve_of_one_point() -> None:
     joint = make(LIP(1.0)).joint
     alone = {"best found": CURVES["best found"][1:2]}
-    picture = trade_off_picture(alone, joint, 1.0)
+    picture = trade_off_picture(alone, lambda value: value / joint.entropy, 1.0)
     assert picture.chosen.place == 50
     assert [tick.words for tick in picture.epsilons] == ["1"]
 

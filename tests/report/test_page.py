@@ -164,8 +164,8 @@ def test_the_page_shows_the_parts_that_the_study_has(written: str) -> None:
              "form": "reads the secret as well"}  # fmt: skip
     plain = page(bare)
     assert all(words not in plain for words in parts.values())
-    assert "keeps more than" in plain
-    assert "keeps more than" not in written
+    assert "has more than" in plain
+    assert "has more than" not in written
     grown = page(bare.compared().with_forecasts(2000))
     assert all(words in grown for words in parts.values())
     assert "2,000 released records" in grown

@@ -149,3 +149,10 @@ def test_the_walk_proves_information_independently(secret: str, notion: dc.LIP) 
     columns = dc.design(joint, notion, method="columns", gap=1e-6)
     assert walk.utility == pytest.approx(columns.utility, abs=2e-6)
     assert walk.gap <= 1e-6
+
+
+def test_the_largest_effect_is_about_letters() -> None:
+    """Its search bounds the effects of letters; of other estimands it would promise too little."""
+    for options in ({"estimands": ["sex"]}, {"means": ("age",)}, {"weights": [1.0, 2.0]}):
+        with pytest.raises(dc.ParameterError):
+            dc.Accuracy(worst=True, **options)  # type: ignore[arg-type]

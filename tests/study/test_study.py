@@ -53,7 +53,10 @@ def test_every_part_is_added_to_a_new_study(begun: Study) -> None:
     assert facts["plan"]["n"] == 1000
     assert facts["plan"]["assumed"] is None
     assert witness.stages[0] == "The other form"
-    assert witness.stages[-2:] == ["Trade-off, 5 of 5", "The other half"]
+    told = ["Trade-off, 5 of 5", "The other half", "Between information and accuracy"]
+    assert [stage for stage in witness.stages if stage in told] == told
+    worths = [point["worth"] for point in facts["balance"]]
+    assert worths == sorted(worths)
 
 
 def test_the_other_form_of_a_curator_reads_the_released_columns_only(begun: Study) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import beta, binom
 
 from discreet.exceptions import DistributionError, InfeasibleError, ParameterError
 from discreet.uncertainty.confidence import Confidence
-from discreet.uncertainty.filling import largest_fill, most_likely, range_of_sets, smallest_fill
+from discreet.uncertainty.filling import largest_fill, most_likely_fill, range_of_sets, smallest_fill
 from discreet.uncertainty.intervals import Intervals
 from discreet.uncertainty.tail_guesses import closed_tail
 from discreet.uncertainty.tails import ONE, Decay, lower_limit, noise_reach, tail_upper, upper_limit
@@ -153,8 +153,8 @@ def test_noise_makes_every_interval_wider():
 def test_what_cannot_be_counted_is_refused():
     with pytest.raises(DistributionError, match="negative"):
         Confidence().intervals(np.array([[3, -1]]))
-    with pytest.raises(ParameterError, match="number of records"):
-        Confidence().intervals(np.array([[3, -1]]), noise=Fraction(1))
+    with pytest.raises(ParameterError, match="no records"):
+        Confidence().intervals(np.array([[3, -1]]), noise=Fraction(1), records=0)
     with pytest.raises(InfeasibleError, match="within the limits"):
         Intervals(np.array([[ONE, ONE]]), np.array([[ONE, ONE]]), np.array([[1, 1]]))
     for confidence in (0.0, 1.0, float("nan")):
@@ -165,7 +165,7 @@ def test_what_cannot_be_counted_is_refused():
 def test_the_estimate_lies_in_the_set_even_where_noise_left_it():
     low, high = np.array([0.1, 0.0, 0.2]), np.array([0.5, 0.2, 0.9])
     for counts in ([-3.0, 0.0, 0.0], [0.0, 9.0, 0.0], [1.0, 1.0, 1.0]):
-        found = most_likely(np.array(counts), low, high)
+        found = most_likely_fill(np.array(counts), low, high)
         assert found.sum() == pytest.approx(1, abs=1e-12)
         assert (found >= low - 1e-12).all()
         assert (found <= high + 1e-12).all()

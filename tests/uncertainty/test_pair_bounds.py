@@ -20,7 +20,7 @@ def test_the_exact_worst_case_lies_between_the_bounds(order: float) -> None:
         first, second = ordered_pairs(len(ball.mass))
         grid = SplitGrid.of(ball, rows)
         for y in range(len(rows)):
-            pairs = SecretPairs(ball, first, second, rows[y, first], rows[y, second])
+            pairs = SecretPairs.of(ball, first, second, rows[y, first], rows[y, second])
             for (attained, bound), exact in (
                 (grid.ratios(first, second), worst_ratio(pairs)),
                 (grid.excesses(first, second, 1.5), worst_excess(pairs, 1.5)),

@@ -11,7 +11,7 @@ ORDERS = [0.3, 0.5, 1.0, 2.0, 5.0]
 
 
 def one_pair(ball: RenyiBall, rows: np.ndarray, s: int, t: int) -> SecretPairs:
-    return SecretPairs(ball, np.array([s]), np.array([t]), rows[[s]], rows[[t]])
+    return SecretPairs.of(ball, np.array([s]), np.array([t]), rows[[s]], rows[[t]])
 
 
 @pytest.mark.parametrize("order", ORDERS)

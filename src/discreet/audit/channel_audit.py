@@ -7,23 +7,30 @@ channel as it is; nothing here knows how a mechanism was designed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import rel_entr
 
 from discreet import information
+from discreet.arrays import Floats
+from discreet.attribute import Form
 from discreet.audit.matrix_file import read_matrix
 from discreet.audit.sampler_audit import SamplerAudit, audit_sampler
 from discreet.channel import Channel
 from discreet.exceptions import AlphabetError, DistributionError, ParameterError
 from discreet.given_columns import Stratum
 from discreet.joint import Joint
-from discreet.notions import LDP, NOTIONS, Level
+from discreet.notions import LDP, NOTIONS, Level, Notion, words_of
+from discreet.notions.notion import AVERAGES
+from discreet.phrases import percent, quoted, times
 from discreet.protocol import Protocol
+from discreet.protocol.public import PublicProtocol, StratifiedPublic
+from discreet.protocol.public_file import load_either
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.uncertainty import ChiSquare, Confidence, Uncertainty
 from discreet.uncertainty.confidence import MOST_RECORDS
@@ -37,7 +44,26 @@ LIMITED_CELLS = 5_000
 class Audit:
     """What a channel guarantees at this joint. Levels and informations in nats; `rldp` is None without a set F.
 
+    `levels` has averages as well: I(S;Y) (Funnel), maximal leakage, and the share of correct guesses (Guess).
     `witnesses` says for every notion which output is worst, for whom; `posterior[y, s]` is P(S = s | Y = y).
+
+    Attributes:
+        levels: by the name of a notion, its `Level`; `ldp`, `lip`, `srlip`, `rldp` and `ordinary` are the epsilons.
+        witnesses: by the name of a notion, the worst output in words.
+        mutual_information: I(X;Y), or of what the release is about, in nats.
+        leakage: I(S;Y), in nats.
+        outputs: the names of the outputs.
+        secrets: the values of the secret.
+        prior: P(s).
+        posterior: P(s | y), one row per output.
+        uncertainty: the set behind the robust level, or None.
+        proven: the level of a protocol that was proven, or None.
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[1, 3], [3, 1]])
+        >>> found = dc.audit([[0.7, 0.3], [0.3, 0.7]], joint)
+        >>> sorted(found.levels)[:3], found.posterior.round(2).tolist()
+        (['Funnel', 'Guess', 'LDP'], [[0.4, 0.6], [0.6, 0.4]])
     """
 
     levels: Mapping[str, Level]
@@ -74,20 +100,46 @@ class Audit:
 
 
 def audit_channel(
-    channel: Channel, joint: Joint, uncertainty: Uncertainty | None = None, proven: float | None = None
+    channel: Channel,
+    joint: Joint,
+    uncertainty: Uncertainty | None = None,
+    proven: float | None = None,
+    promised: Sequence[Notion] = (),
 ) -> Audit:
-    """Every notion's level for this channel at this joint; RLDP over F, by default the 95 % confidence set if n is
-    known."""
+    """Every notion's level for a channel at a joint. `audit` calls it, and takes matrices, files and code as well.
+
+    Arguments:
+        channel: Q[y, z], for the letters of the joint.
+        joint: P(S, X).
+        uncertainty: the set F of RLDP; by default the 95 % confidence set, if n is known.
+        proven: the level that was proven, to be shown beside the others.
+        promised: notions with numbers of their own, to be held against the channel as well.
+    Returns:
+        An `Audit`.
+    Raises:
+        AlphabetError: a channel that reads other letters than the joint has.
+    Example:
+        >>> import discreet as dc
+        >>> from discreet.audit import audit_channel
+        >>> joint = dc.Joint.from_counts([[1, 3], [3, 1]])
+        >>> found = audit_channel(dc.Channel([[0.7, 0.3], [0.3, 0.7]]), joint, promised=[dc.ALIP(0.3, 0.7)])
+        >>> "ALIP" in found.levels
+        True
+    """
     channel = in_order_of(channel, joint)
     chosen = uncertainty or default_set(joint)
     notions = {name: kind.audited(chosen) for name, kind in NOTIONS.items()}
+    notions |= {words_of(one).name: one for one in promised if notions.get(words_of(one).name, one) is None}
     levels = {name: notion.level(channel, joint) for name, notion in notions.items() if notion is not None}
+    averages = {name: kind.asked(1.0, confidence=0.5).level(channel, joint) for name, kind in AVERAGES.items()}
     together = information.secret_with_output(joint, channel).T
     totals = together.sum(axis=1, keepdims=True)
     posterior = np.where(totals > 0, together / np.where(totals > 0, totals, 1.0), joint.secret_prior)
+    beliefs = channel.outputs, joint.secret_letters, joint.secret_prior, posterior, totals[:, 0]
+    words = {name: _words(notions[name], level, channel, joint) for name, level in levels.items()}
     return Audit(
-        levels,
-        {name: _words(level, channel, joint) for name, level in levels.items()},
+        levels | averages,
+        words | {name: average_told(name, *beliefs) for name in averages},
         information.utility(joint, channel),
         information.leakage(joint, channel),
         channel.outputs,
@@ -110,7 +162,24 @@ def default_set(joint: Joint) -> Uncertainty | None:
 
 def realised_level(channel: Channel, joint: Joint, distribution: ArrayLike | Joint) -> Level:
     """ε*, the level that the channel turns out to have at another distribution P(s, x) (robust-2 section 8.3, where the
-    logarithm is missing)."""
+    logarithm is missing).
+
+    Arguments:
+        channel: Q[y, z], for the letters of the joint.
+        joint: the joint that the channel was made for.
+        distribution: the other P(s, x), a joint or an array of its shape.
+    Returns:
+        A `Level`: `epsilon` and its `witness`.
+    Raises:
+        DistributionError: a distribution on other letters.
+    Example:
+        >>> import discreet as dc
+        >>> from discreet.audit import realised_level
+        >>> joint = dc.Joint.from_counts([[1, 3], [3, 1]])
+        >>> channel = dc.Channel([[0.7, 0.3], [0.3, 0.7]])
+        >>> round(realised_level(channel, joint, [[0.5, 0], [0, 0.5]]).epsilon, 4)
+        0.8473
+    """
     cells = distribution.probabilities if isinstance(distribution, Joint) else np.asarray(distribution, dtype=float)
     if cells.size != joint.probabilities.size:
         raise DistributionError(
@@ -130,19 +199,23 @@ def in_order_of(channel: Channel, joint: Joint) -> Channel:
     no names."""
     inputs, letters = channel.inputs, joint.letters
     if inputs == letters or (inputs == tuple(range(len(inputs))) and len(inputs) == len(letters)):
-        return Channel(channel.matrix, letters, channel.outputs)
+        return channel if inputs == letters else Channel(channel.rows, letters, channel.outputs)
     for key in (lambda letter: letter, str):
         position = {key(name): i for i, name in enumerate(inputs)}
         wanted = [key(letter) for letter in letters]
         if len(position) == len(inputs) == len(letters) and set(wanted) == set(position):
-            return Channel(channel.matrix[:, [position[name] for name in wanted]], letters, channel.outputs)
+            return Channel(channel.rows[:, [position[name] for name in wanted]], letters, channel.outputs)
     raise AlphabetError(
         f"a channel that reads {len(inputs)} letters, a joint with {len(letters)}, and their names differ",
         remedy="Name the inputs like the letters of the joint, or leave them unnamed and in the same order.",
     )
 
 
-def _words(level: Level, channel: Channel, joint: Joint) -> str:
+def _words(notion: Notion | None, level: Level, channel: Channel, joint: Joint) -> str:
+    """The worst case as the notion tells it, or as a ratio of chances."""
+    told = None if notion is None else words_of(notion).worst
+    if told is not None and level.witness is not None and level.epsilon > 0:
+        return told(level)
     raised = True
     if level.witness is not None and level.witness.other is None:
         raised = _raised(level, channel, joint)
@@ -158,7 +231,7 @@ def _raised(level: Level, channel: Channel, joint: Joint) -> bool:
         j = next(j for j, attribute in enumerate(joint.releases) if attribute.name == name)
         place[j] = joint.releases[j].letters.index(value)
     masses = joint.probabilities[(slice(None), *place)]
-    seen = (joint.expand(channel.matrix[y]).reshape(joint.probabilities.shape) * joint.probabilities)[
+    seen = (joint.expand(channel.row(y, joint.prior)).reshape(joint.probabilities.shape) * joint.probabilities)[
         (slice(None), *place)
     ]
     return float(seen[s].sum() * masses.sum()) >= float(seen.sum() * masses[s].sum())
@@ -187,15 +260,39 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
     A protocol, or the path of its file, brings its own joint; another one gives the levels it has there (ε* of robust-2
     section 8.3 is `.ldp`). A channel, a matrix Q[y, x] or the path of a CSV need one. A callable that turns a list of
     input letters into a list of outputs is sampled: the result is a lower bound, for more see `audit_sampler`.
+
+    Arguments:
+        mechanism: a protocol, a channel, a matrix, a callable, or the path of a file.
+        joint: P(S, X) to audit at; that of the protocol if not given.
+        uncertainty: the set for robust levels; exact limits of the counts if not given.
+
+    Returns:
+        An `Audit`: `ldp`, `lip`, `rldp`, …, `witnesses` in words, the attacker's `posterior`. Of a callable, a
+        `SamplerAudit`.
+
+    Raises:
+        ParameterError: no joint for a mechanism that brings none.
+        ChannelError: a matrix that is no mechanism for these letters.
+        ProofError: a protocol file whose promise does not hold.
+
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[1, 3], [3, 1]])
+        >>> round(discreet.audit([[0.7, 0.3], [0.3, 0.7]], joint).ldp, 4)
+        0.4055
     """
     if isinstance(mechanism, str | os.PathLike):
         path = Path(mechanism)
-        mechanism = Protocol.load(path) if path.suffix.lower() == ".json" else read_matrix(path)
+        mechanism = load_either(path) if path.suffix.lower() == ".json" else read_matrix(path)
+    if isinstance(mechanism, PublicProtocol | StratifiedPublic | StratifiedProtocol):
+        mechanism = _its_own_channel(mechanism)
     if isinstance(mechanism, Protocol):
         uncertainty = uncertainty or next(
             (found for one in mechanism.notion.promises if (found := getattr(one, "uncertainty", None))), None
         )
-        return audit_channel(mechanism.channel, joint or mechanism.joint, uncertainty, mechanism.epsilon)
+        return audit_channel(
+            mechanism.channel, joint or mechanism.joint, uncertainty, mechanism.epsilon, mechanism.notion.promises
+        )
     if joint is None:
         raise ParameterError("a mechanism without a joint", where="joint", remedy="Give the joint P(S, X) to audit at.")
     if callable(mechanism):
@@ -203,6 +300,72 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
     return audit_channel(mechanism if isinstance(mechanism, Channel) else Channel(mechanism), joint, uncertainty)
 
 
+def _its_own_channel(given: PublicProtocol | StratifiedPublic | StratifiedProtocol) -> Channel:
+    """The channel of a public file, where that is the mechanism itself and one for all records."""
+    if not isinstance(given, PublicProtocol):
+        raise ParameterError("several mechanisms, one per stratum", where="given columns", remedy="Audit each stratum.")
+    if given.form is not Form.FUNNEL:
+        raise ParameterError(
+            "a mechanism that reads the secret, of which the public file does not say all that an audit needs",
+            where="form",
+            remedy="Audit the full protocol file.",
+        )
+    return Channel(given.matrix, given.inputs, given.outputs)
+
+
 def audit_strata(protocol: StratifiedProtocol) -> dict[Stratum, Audit]:
-    """Every notion's level within each stratum of the given columns."""
+    """Every notion's level within each stratum of the given columns.
+
+    Arguments:
+        protocol: one with given columns.
+    Returns:
+        By the letters of the given columns, an `Audit`.
+    Raises:
+        AlphabetError: never for a protocol that was loaded or designed; its channels have the letters of their joints.
+    Example:
+        >>> import discreet as dc, pyarrow as pa
+        >>> from discreet.audit import audit_strata
+        >>> rows = [("a", "x", "k")] * 300 + [("a", "y", "m")] * 200 + [("b", "y", "k")] * 300 + [("b", "x", "m")] * 200
+        >>> table = pa.table(dict(zip(("s", "x", "given"), zip(*rows), strict=True)))
+        >>> joint = dc.Joint.from_table(table, secret="s", release="x", given="given")
+        >>> audits = audit_strata(dc.design(joint, dc.LIP(0.5)).protocol)
+        >>> sorted(audits)
+        [('k',), ('m',)]
+    """
     return {key: audit(one) for key, one in protocol.strata.items()}
+
+
+# What a mechanism tells on average, in words: information about the secret, maximal leakage, the best guess.
+#
+# An average says nothing about a single record, so each is told with the output that is worst for it: the one that
+# tells most nats, the one that makes a secret likeliest against what it was, the one after which a guess is surest.
+
+
+def average_told(
+    name: str,
+    outputs: Sequence[Hashable],
+    secrets: Sequence[Hashable],
+    prior: Floats,
+    posterior: Floats,
+    shares: Floats,
+) -> str:
+    """The worst output of an average in words; `posterior[y, s]` is P(s|y), `shares[y]` is P(y)."""
+    occurs = np.flatnonzero(shares > 0)
+    after = posterior[occurs]
+    if name == "Funnel":
+        told = np.asarray(rel_entr(after, prior)).sum(axis=1)
+        y = int(told.argmax())
+        return f"on average; most is told by output {quoted(outputs[occurs[y]])}: {told[y]:.4g} nats"
+    if name == "MaximalLeakage":
+        rise = np.divide(after, prior, out=np.zeros_like(after), where=prior > 0)
+        y, s = (int(i) for i in np.unravel_index(int(rise.argmax()), rise.shape))
+        factor = times(float(np.log(max(rise[y, s], 1.0))))
+        return f"on average; output {quoted(outputs[occurs[y]])} makes {quoted(secrets[s])} {factor} times as likely"
+    if name == "Guess":
+        y, s = (int(i) for i in np.unravel_index(int(after.argmax()), after.shape))
+        before = percent(round(float(prior.max()), 4))
+        surest = (
+            f"{quoted(secrets[s])} after output {quoted(outputs[occurs[y]])}, {percent(round(float(after[y, s]), 4))}"
+        )
+        return f"of all records, {before} without the release; surest is {surest}"
+    return "on average over the outputs"

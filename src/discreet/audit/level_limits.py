@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Integers
 from discreet.channel import Channel
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP, RLDP, RLIP, SRLIP
 from discreet.notions.notion import Notion, log_ratio
-from discreet.notions.rlip import extreme_averages
+from discreet.notions.rlip import extreme_averages, extreme_means
 from discreet.uncertainty.confidence import Confidence
 
 
@@ -40,25 +40,25 @@ def level_limits(
     if not isinstance(notion, (LDP, LIP, SRLIP, RLDP, RLIP)):
         return None
     other = replace(Joint.from_counts(counts, joint.secrets, joint.releases), form=joint.form)
-    stated, rows = Confidence(confidence), other.expand(channel.matrix)
+    stated = Confidence(confidence)
     pairs = isinstance(notion, (LDP, RLDP))
     plain: Notion = LDP(1.0) if pairs else SRLIP(1.0) if isinstance(notion, SRLIP) else LIP(1.0)
     measured = plain.level(channel, other).epsilon
     high = (RLDP(1.0, stated) if pairs else RLIP(1.0, stated)).level(channel, other).epsilon
-    low = _least_between_secrets(stated, other, rows) if pairs else _least_against_average(stated, other, rows)
+    low = _least_between_secrets(stated, other, channel) if pairs else _least_against_average(stated, other, channel)
     return LevelLimits(measured, max(low, 0.0), np.inf if isinstance(notion, SRLIP) else high, confidence)
 
 
-def _least_between_secrets(stated: Confidence, joint: Joint, rows: Floats) -> float:
+def _least_between_secrets(stated: Confidence, joint: Joint, channel: Channel) -> float:
     """max over outputs and pairs of ln B_s/A_t."""
-    most, least = (found.value for found in stated.around(joint).ranges(rows))
+    most, least = extreme_means(channel, joint, stated.around(joint))
     return float(log_ratio(least.max(axis=1), most.min(axis=1)).max())
 
 
-def _least_against_average(stated: Confidence, joint: Joint, rows: Floats) -> float:
+def _least_against_average(stated: Confidence, joint: Joint, channel: Channel) -> float:
     """max over outputs and secrets of ln B_s / max_π (π_s B_s + Σ π_t A_t) and ln min_π (π_s A_s + Σ π_t B_t) / A_s."""
     known = stated.with_masses(joint)
-    most, least = (found.value for found in known.ranges(rows))
+    most, least = extreme_means(channel, joint, known)
     worst = 0.0
     for s in range(most.shape[1]):
         below, above = extreme_averages(known, most, least, s)

@@ -25,12 +25,31 @@ def read_matrix(path: str | os.PathLike[str], inputs: Literal["columns", "rows"]
 
     Q[y, x] has one column per letter, and columns add up to one; PRAM matrices have one *row* per letter. Whichever
     adds up to one is taken; where both do, and the matrix is not symmetric, `inputs` must say which it is.
+
+    Arguments:
+        path: of a CSV file in UTF-8.
+        inputs: "columns" or "rows", whichever the input letters are.
+    Returns:
+        A `Channel`, with the names in the file.
+    Raises:
+        ChannelError: neither rows nor columns add up to one, or both do and nobody said which.
+        TableError: a file that is no matrix of numbers.
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from discreet.audit import read_matrix
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "pram.csv")
+        ...     _ = path.write_text("0.9,0.1\\n0.3,0.7\\n")
+        ...     read_matrix(path).matrix.tolist()
+        [[0.9, 0.3], [0.1, 0.7]]
     """
     numbers, rows, columns = _named(_cells(Path(path)))
     by_column, by_row = (bool((np.abs(numbers.sum(axis=axis) - 1) <= SUM_TOLERANCE).all()) for axis in (0, 1))
     if inputs is None and by_column and by_row and not np.allclose(numbers, numbers.T, atol=SUM_TOLERANCE):
         raise ChannelError(
-            "rows and columns both add up to one", remedy='Say which are the inputs: inputs="columns" or inputs="rows".'
+            "rows and columns both add up to one",
+            remedy="Say which are the inputs: --inputs rows as in sdcMicro, or columns (inputs=…).",
         )
     if not (by_row if inputs == "rows" else by_column if inputs == "columns" else by_row or by_column):
         raise ChannelError(

@@ -47,6 +47,14 @@ class Fit:
 
     `frequencies`: outputs of every letter as often as the matrix says, neither further off nor nearer than chance.
     `neighbours`: two draws in a row agree as often as independent ones. `repeats`: so do two runs on the same records.
+
+    Attributes:
+        tests: by the name of a test, its p-value; `p_value` is that of all together, `rejected` says it is too small.
+    Example:
+        >>> from discreet.audit import Fit
+        >>> found = Fit({"frequencies": 0.4, "neighbours": 0.6, "repeats": 1e-9})
+        >>> found.rejected
+        True
     """
 
     tests: Mapping[str, float]
@@ -62,7 +70,20 @@ class Fit:
 
 @dataclass(frozen=True)
 class SamplerAudit:
-    """What the draws prove (`bound`), the comparison behind it in words, and the test against a matrix, if any."""
+    """What the draws prove (`bound`), the comparison behind it in words, and the test against a matrix, if any.
+
+    Attributes:
+        bound: the `LowerBound`; its level is `epsilon` here as well.
+        words: which inputs and outputs it comes from.
+        fit: the test against a matrix, a `Fit`, or None.
+    Example:
+        >>> import random
+        >>> from discreet.audit import audit_sampler
+        >>> response = lambda records: [one if random.random() < 0.75 else 1 - one for one in records]
+        >>> found = audit_sampler(response, [0, 1], draws=20_000)  # its level is ln 3 = 1.099
+        >>> 0.9 < found.epsilon < 1.12, found.fit is None
+        (True, True)
+    """
 
     bound: LowerBound
     words: str
@@ -87,6 +108,24 @@ def audit_sampler(
 
     With letters as `inputs` the level is that of ordinary LDP. With a joint it is that of LDP with respect to S: the
     records of each secret are drawn from P(z | s), and `seed` fixes that drawing, not the sampler's.
+
+    Arguments:
+        sampler: turns a list of input letters into a list of outputs of the same length.
+        inputs: the letters to try, or a joint.
+        channel: the matrix that it should draw from.
+        draws: how many for each input.
+        confidence: of the bound.
+        seed: of the records that are drawn from a joint.
+    Returns:
+        A `SamplerAudit`.
+    Raises:
+        ParameterError: fewer than two draws, or a confidence that is not between 0 and 1.
+        ChannelError: a sampler that returns more or fewer outputs than it was given records.
+    Example:
+        >>> from discreet.audit import audit_sampler
+        >>> leaky = lambda records: [one for one in records]
+        >>> audit_sampler(leaky, ["a", "b"], draws=1000).epsilon > 4
+        True
     """
     if draws < 2:
         raise ParameterError("fewer than two draws", where="draws", remedy="Try 100_000.")
@@ -104,7 +143,24 @@ def audit_sampler(
 
 
 def fit(sampler: Sampler, channel: Channel, *, draws: int = 100_000) -> Fit:
-    """Test a sampler against the matrix it should draw from."""
+    """Test a sampler against the matrix it should draw from.
+
+    Arguments:
+        sampler: turns a list of input letters into a list of outputs of the same length.
+        channel: the matrix that it should draw from.
+        draws: how many for each letter.
+    Returns:
+        A `Fit`.
+    Raises:
+        ParameterError: fewer than two draws.
+        ChannelError: a sampler that returns more or fewer outputs than it was given records.
+    Example:
+        >>> import discreet as dc
+        >>> from discreet.audit import fit
+        >>> stuck = lambda records: [0 for _ in records]
+        >>> fit(stuck, dc.Channel([[0.7, 0.3], [0.3, 0.7]]), draws=1000).rejected
+        True
+    """
     position = {y: i for i, y in enumerate(channel.outputs)}
     tests: dict[str, list[float]] = {"frequencies": [], "neighbours": [], "repeats": []}
     statistic, degrees = 0.0, 0
@@ -182,7 +238,20 @@ def _agreement(first: Indices, second: Indices, column: NDArray[np.float64]) -> 
 class LowerBound:
     """ε ≥ `epsilon` with this confidence: seen in `outputs`, which are likelier after input `first` than `second`.
 
-    Inputs and outputs are positions in the count matrix.
+    Attributes:
+        epsilon: the bound, in nats; 0 where the draws prove nothing.
+        confidence: of the bound, with all comparisons counted.
+        first: the position of an input in the count matrix.
+        second: that of another.
+        outputs: positions of the outputs.
+        comparisons: how many were made.
+    Example:
+        >>> import numpy as np
+        >>> from discreet.audit import lower_bound
+        >>> half = np.array([[700, 300], [300, 700]])
+        >>> bound = lower_bound(half, half)
+        >>> bound.first, bound.second, 0 < bound.epsilon < 0.8473
+        (0, 1, True)
     """
 
     epsilon: float
@@ -194,7 +263,22 @@ class LowerBound:
 
 
 def lower_bound(first_half: Counts, second_half: Counts, confidence: float = 0.99) -> LowerBound:
-    """From counts[input, output] of two independent halves of the draws."""
+    """From counts[input, output] of two independent halves of the draws.
+
+    Arguments:
+        first_half: counts[input, output] that choose what is compared.
+        second_half: counts[input, output] of other draws, which are compared.
+        confidence: of the bound.
+    Returns:
+        A `LowerBound`.
+    Raises:
+        ParameterError: a confidence that is not between 0 and 1, or counts that do not fit together.
+    Example:
+        >>> import numpy as np
+        >>> from discreet.audit import lower_bound
+        >>> lower_bound(np.array([[10, 0], [0, 10]]), np.array([[10, 0], [0, 10]])).epsilon > 0
+        True
+    """
     if not 0 < confidence < 1:
         raise ParameterError("confidence outside (0, 1)", where="confidence", remedy="Try 0.99.")
     if first_half.shape != second_half.shape or first_half.ndim != 2 or len(first_half) < 2:

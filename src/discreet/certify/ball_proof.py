@@ -168,7 +168,7 @@ def _pairs(
     rows: WeightRows, exact: ExactBall, ball: RenyiBall, price: int, y: Indices, s: Indices, t: Indices
 ) -> ExactIntegers:
     """An upper bound of h, in units of 2^−(96 + unit), for every pair."""
-    pairs = SecretPairs(ball, s, t, rows.floats[y, s], rows.floats[y, t])
+    pairs = SecretPairs.of(ball, s, t, rows.floats[y, s], rows.floats[y, t])
     worst = worst_excess(pairs, price / 2.0**RATIO_BITS)
     if exact.order * 2 < 1:
         found = np.maximum(integers(np.nan_to_num(worst.value) * rows.scale[y], RATIO_BITS + VALUE_BITS), 1)

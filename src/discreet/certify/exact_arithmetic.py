@@ -11,19 +11,19 @@ floating-point products of limbs so narrow that nothing is rounded. Columns of w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csc_array
 
-from discreet.arrays import Floats, Integers, Weights
+from discreet.arrays import Floats, Indices, Integers, Rows, Weights
 from discreet.exceptions import ChannelError, ParameterError, ProofError
 from discreet.joint import Joint
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
 
 GUARD = 32
 LARGEST = 4096
@@ -127,7 +127,7 @@ def _scaled(value: int, power: int, *, up: bool) -> int:
 
 def exact_prior(joint: Joint) -> ExactIntegers:
     """Integers proportional to P(s, x1, …, xm), in the shape of `joint.probabilities`."""
-    if joint.counts is not None:
+    if joint.counts is not None and joint.noise is None:
         return joint.counts.astype(object)
     mantissas, exponents = np.frexp(joint.probabilities)
     whole = np.ldexp(mantissas, MANTISSA).astype(np.int64).astype(object)
@@ -207,25 +207,39 @@ def secret_weights(weights: Weights, joint: Joint, prior: ExactIntegers) -> Exac
 # ---- rounding --------------------------------------------------------------------------------------------------------
 
 
-def round_columns(matrix: Floats, bits: int = BITS) -> Integers:
-    """Integers W ≥ 0 near 2^bits · matrix with Σ_y W[y, z] = 2^bits for every z; zeros stay zero.
+def round_columns(given: Rows, bits: int = BITS) -> Weights:
+    """Integers W ≥ 0 near 2^bits · given with Σ_y W[y, z] = 2^bits for every z; zeros stay zero, empty columns empty.
+    An array gives an array, a sparse array sparse columns, with the same weights.
 
     Rounded down first; what a column then lacks goes in proportion to its entries, and the last few units to the
     entries that lost most.
     """
     if not 1 <= bits <= MAX_BITS:
         raise ParameterError(f"{bits} bits", where="bits", remedy=f"Use 1 to {MAX_BITS}.")
-    target: Floats = np.ldexp(matrix / matrix.sum(axis=0), bits)
+    columns = sparse.csc_array(given, copy=True)
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    size = columns.shape[1]
+    letter = np.repeat(np.arange(size), np.diff(columns.indptr))
+    target: Floats = np.ldexp(columns.data / np.bincount(letter, columns.data, size)[letter], bits)
     weights: Integers = np.floor(target).astype(np.int64)
-    lost = np.where(matrix > 0, target - weights, -1.0)
-    missing = (1 << bits) - weights.sum(axis=0)
-    if (missing < 0).any():
-        surplus = np.minimum(missing, 0)
-        _spread(weights, np.ceil(weights * (surplus / weights.sum(axis=0))).astype(np.int64))
-        missing = (1 << bits) - weights.sum(axis=0)
-    _spread(weights, np.floor(weights * (np.maximum(missing, 0) / weights.sum(axis=0))).astype(np.int64))
-    _settle(weights, lost, bits)
-    return weights
+    lost, used = target - weights, np.diff(columns.indptr) > 0
+
+    def total() -> Integers:
+        running = np.concatenate([[0], np.cumsum(weights)])  # wraps around; the differences come out right
+        return np.asarray(np.diff(running[columns.indptr]))
+
+    def missing() -> Integers:
+        return np.where(used, (1 << bits) - total(), 0)
+
+    if (missing() < 0).any():
+        surplus = np.minimum(missing(), 0)[letter] / total()[letter]
+        _spread(weights, np.ceil(weights * surplus).astype(np.int64))
+    lack = np.maximum(missing(), 0)[letter] / total()[letter]
+    _spread(weights, np.floor(weights * lack).astype(np.int64))
+    _settle(weights, lost, letter, missing)
+    found = sparse.csc_array((weights, columns.indices, columns.indptr), shape=columns.shape)
+    return found if sparse.issparse(given) else np.asarray(found.toarray(order="C"))
 
 
 def marginal_weights(weights: Weights, bits: int, joint: Joint) -> Integers:
@@ -241,6 +255,12 @@ def marginal_weights(weights: Weights, bits: int, joint: Joint) -> Integers:
         masses, possible = exact_products(letters, weights)[0], np.flatnonzero(weights.any(axis=1))
     else:
         masses, possible = sparse_product(weights, letters[0]), np.unique(weights.indices)
+    return apportioned(masses, bits, possible)
+
+
+def apportioned(masses: ExactIntegers, bits: int, possible: Indices) -> Integers:
+    """Whole numbers in proportion to the masses that add up to 2^bits: rounded down, then one unit each where rounding
+    took most, and at least one for each that is `possible`."""
     shares, lost = (masses << bits) // masses.sum(), (masses << bits) % masses.sum()
     order = np.argsort(-lost, kind="stable")
     shares[order[: (1 << bits) - int(shares.sum())]] += 1
@@ -256,17 +276,17 @@ def _spread(weights: Integers, change: Integers) -> None:
     weights += np.maximum(change, -weights)
 
 
-def _settle(weights: Integers, lost: Floats, bits: int) -> None:
+def _settle(weights: Integers, lost: Floats, letter: Integers, missing: Callable[[], Integers]) -> None:
     """Unit by unit until every column is exact: added where rounding took most, taken from the largest."""
+    order = np.lexsort((-lost, letter))
+    usable = np.bincount(letter)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(usable) - usable, usable)
     for _ in range(64):
-        missing = (1 << bits) - weights.sum(axis=0)
-        if not missing.any():
+        left = missing()
+        if not left.any():
             return
-        order = np.argsort(-lost, axis=0, kind="stable")
-        rank = np.empty_like(order)
-        np.put_along_axis(rank, order, np.arange(len(weights))[:, None], axis=0)
-        usable = np.maximum((lost >= 0).sum(axis=0), 1)
-        whole, rest = np.divmod(np.abs(missing), usable)
-        units = np.where(rank < usable, whole + (rank < rest), 0) * np.sign(missing)
+        whole, rest = np.divmod(np.abs(left[: len(usable)]), np.maximum(usable, 1))
+        units = (whole[letter] + (rank < rest[letter])) * np.sign(left)[letter]
         _spread(weights, units)
     raise ChannelError("a column cannot be rounded", where="round_columns", remedy="Use more bits.")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Integers, Weights
 from discreet.certify.exact_arithmetic import ExactIntegers
-from discreet.certify.proof import PROVERS, ProofAttempt, dense
+from discreet.certify.proof import PROVERS, ProofAttempt, dense_blocks
 from discreet.certify.ratio_proofs import RatioProver, Ratios, bounded_ratios, check_pairs
 from discreet.exceptions import ChannelError, ParameterError, ProofError
 from discreet.joint import Joint
@@ -71,9 +71,10 @@ class IntervalProver:
 def interval_ratios(weights: Weights, joint: Joint, intervals: Intervals, *, informed: bool) -> Ratios:
     """The worst ratio of every output."""
     check_pairs(weights, joint)
-    found = (worst_informed if informed else worst_pairs)(dense(weights), intervals)
+    worst = worst_informed if informed else worst_pairs
+    found = [one for block in dense_blocks(weights) for one in worst(block, intervals)]
     parts = [np.array([getattr(one, name) for one in found], dtype=object) for name in ("numerator", "denominator")]
-    one = np.full(len(found), ONE, dtype=object)
+    one = np.full(len(found), ONE * ONE if informed else ONE, dtype=object)  # masses have a unit of their own
     names = joint.secret_letters
 
     def witness(y: int) -> Witness:

@@ -57,9 +57,10 @@ class Ratios:
 
 @dataclass(frozen=True)
 class RatioProver:
-    """The proof of a notion whose conditions are ratios."""
+    """The proof of a notion whose conditions are ratios. `ignores_silent`: none looks at letters that nobody has."""
 
     ratios: Callable[[Weights, Joint], Ratios]
+    ignores_silent: bool = False
 
     def check(self, weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
         ratios = self.ratios(weights, joint)
@@ -80,11 +81,11 @@ class RatioProver:
 
 def ldp(weights: Weights, joint: Joint) -> Ratios:
     """P(y | s) ≤ e^ε P(y | s') for all seen secrets."""
-    return _by_secret(weights, joint, _ldp)
+    return by_secret(weights, joint, _ldp)
 
 
 def _ldp(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) -> Ratios:
-    first, second = _extremes(masses, totals)
+    first, second = extreme_secrets(masses, totals)
     outputs = np.arange(masses.shape[1])
     return bounded_ratios(
         masses[first, outputs],
@@ -97,20 +98,32 @@ def _ldp(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) ->
 
 def lip(weights: Weights, joint: Joint) -> Ratios:
     """e^−ε P(y) ≤ P(y | s) ≤ e^ε P(y) for all seen secrets."""
-    return _by_secret(weights, joint, _lip)
+    return by_secret(weights, joint, two_sided)
 
 
-def _lip(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) -> Ratios:
-    first, second = _extremes(masses, totals)
-    size = masses.shape[1]
+def two_sided(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) -> Ratios:
+    """The larger of P(y | s) / P(y) and its inverse."""
+    return worse([raised_most(names, masses, totals), lowered_most(names, masses, totals)])
+
+
+def raised_most(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) -> Ratios:
+    """The largest P(y | s) / P(y)."""
+    first, size = extreme_secrets(masses, totals)[0], masses.shape[1]
     outputs, whole, n = np.arange(size), masses.sum(axis=0), np.full(size, totals.sum(), dtype=object)
-    raised = bounded_ratios(masses[first, outputs], totals[first], whole, n, lambda y: Witness(y, names[first[y]]))
-    lowered = bounded_ratios(whole, n, masses[second, outputs], totals[second], lambda y: Witness(y, names[second[y]]))
-    return worse([raised, lowered])
+    return bounded_ratios(masses[first, outputs], totals[first], whole, n, lambda y: Witness(y, names[first[y]]))
+
+
+def lowered_most(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) -> Ratios:
+    """The largest P(y) / P(y | s)."""
+    second, size = extreme_secrets(masses, totals)[1], masses.shape[1]
+    outputs, whole, n = np.arange(size), masses.sum(axis=0), np.full(size, totals.sum(), dtype=object)
+    return bounded_ratios(whole, n, masses[second, outputs], totals[second], lambda y: Witness(y, names[second[y]]))
 
 
 def srlip(weights: Weights, joint: Joint) -> Ratios:
     """The LIP ratios under P( · | x_J), for every set J of released attributes and every x_J that occurs."""
+    if not joint.reads_secret and len(_several(joint)) < 2:
+        return lip(weights, joint)  # nothing but J = ∅ says anything
     outputs = weights.shape[0]
     sums = 2 ** len(_several(joint)) * joint.probabilities.size * outputs
     if sums > MOST_SUMS:
@@ -201,7 +214,7 @@ def check_pairs(weights: Weights, joint: Joint) -> None:
         )
 
 
-def _by_secret(
+def by_secret(
     weights: Weights, joint: Joint, ratios: Callable[[list[Hashable], ExactIntegers, ExactIntegers], Ratios]
 ) -> Ratios:
     """The ratios from the names of the seen secrets, P(s, y) and P(s) up to a common factor; a block of outputs at a
@@ -223,7 +236,7 @@ def _by_secret(
     return Ratios(upper, high, low, lambda y: replace(found[y // size].witness(y % size), output=y))
 
 
-def _extremes(masses: ExactIntegers, totals: ExactIntegers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def extreme_secrets(masses: ExactIntegers, totals: ExactIntegers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Per output the secrets with the largest and the smallest masses[s, y] / totals[s], exactly.
 
     Two different fractions with denominators below 2^k differ by more than 2^−2k, so rounding down after 2k binary
@@ -303,11 +316,11 @@ def _worst_move(masses: ExactIntegers, totals: ExactIntegers) -> tuple[int | flo
 
 PROVERS.update(
     {
-        LDP: RatioProver(ldp),
-        LIP: RatioProver(lip),
-        SRLIP: RatioProver(srlip),
+        LDP: RatioProver(ldp, ignores_silent=True),
+        LIP: RatioProver(lip, ignores_silent=True),
+        SRLIP: RatioProver(srlip, ignores_silent=True),
         OrdinaryLDP: RatioProver(ordinary),
-        (RLDP, Exactly): RatioProver(ldp),
+        (RLDP, Exactly): RatioProver(ldp, ignores_silent=True),
         (RLDP, Everything): RatioProver(everything),
     }
 )

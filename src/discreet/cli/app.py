@@ -37,10 +37,14 @@ PURPOSE: Final = (
 )
 COMMANDS: Final = {
     "demo": "Design, release, audit and report on the Adult census data, in half a minute.",
+    "look": "What is in a table: kinds of columns, rare values, what tells about the secret, what to group.",
     "design": "Find the best mechanism for a table, prove it, and write it to a protocol file.",
     "check": "Rehearse a release: read everything, draw nothing, and say what would be refused.",
     "sanitise": "Release a table of any size through a protocol.",
+    "publish": "Write the public file of a protocol: weights, laws and promise, no counts with the secret.",
+    "keygen": "Make an Ed25519 key to sign public files with.",
     "study": "One file that says what is done, and one command that does it.",
+    "studio": "Take a table to a release in the browser, with a picture at every decision.",
     "audit": "The exact level under every notion, with the worst case in words.",
     "estimate": "Estimate the distribution of the released attributes, with confidence intervals.",
     "report": "Write one self-contained HTML page about a protocol.",

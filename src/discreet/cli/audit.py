@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from discreet.cli.options import BinsOf, Bits, Encoding, Json, Merge, grouping_of
 from discreet.cli.progress import working
-from discreet.cli.show import as_json, facts, stdout
+from discreet.cli.show import as_json, facts, stdout, strata_table, stratum_label
 from discreet.exceptions import ParameterError
 from discreet.phrases import BITS, NATS
+
+if TYPE_CHECKING:
+    from discreet.audit import Audit
+    from discreet.given_columns import Stratum
+    from discreet.protocol.strata import StratifiedProtocol
 
 
 def audit(
@@ -21,31 +28,56 @@ def audit(
     data: Annotated[str | None, typer.Option(help="Audit at the distribution of this table.")] = None,
     secret: Annotated[list[str] | None, typer.Option(help="With --data: the column to protect.")] = None,
     release: Annotated[list[str] | None, typer.Option(help="With --data: the column that is released.")] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --data: what the protocol tells beside these columns, kept as they are; repeat, or commas."
+        ),
+    ] = None,
     bins: BinsOf = None,
     merge: Merge = None,
     encoding: Encoding = None,
+    inputs: Annotated[
+        Literal["rows", "columns"] | None,
+        typer.Option(help="Of a matrix: which are the inputs; PRAM matrices of sdcMicro have them in rows."),
+    ] = None,
+    verify: Annotated[
+        Path | None, typer.Option(metavar="PUB", help="First check the file's signature, FILE.sig, under this key.")
+    ] = None,
     bits: Bits = False,
     json: Json = False,
 ) -> None:
     """The exact level under every notion, with the worst case in words."""
     from discreet.audit import audit as inspect
-    from discreet.audit import audit_strata
-    from discreet.cli.strata import show_stratum_audits
-    from discreet.protocol.strata import StratifiedProtocol, load_protocol
+    from discreet.audit import audit_strata, read_matrix
+    from discreet.cli.public_facts import show_public
+    from discreet.protocol.public import PublicProtocol, StratifiedPublic
+    from discreet.protocol.public_file import load_either
+    from discreet.protocol.signature import verify as verified
+    from discreet.protocol.strata import StratifiedProtocol
     from discreet.release import joint_of_file
 
+    if verify is not None:
+        verified(mechanism, verify)
     if data is None and mechanism.suffix.lower() == ".json":
-        loaded = load_protocol(mechanism)
-        if isinstance(loaded, StratifiedProtocol):
-            show_stratum_audits(loaded, audit_strata(loaded), json)
+        loaded = load_either(mechanism)
+        if isinstance(loaded, PublicProtocol | StratifiedPublic):
+            show_public(loaded, verify, json)
             return
+        if isinstance(loaded, StratifiedProtocol):
+            _show_strata(loaded, audit_strata(loaded), json)
+            return
+    if given:
+        _beside(mechanism, data, [name.strip() for one in given for name in one.split(",")], encoding, json)
+        return
     joint = None
     if data is not None:
         if not secret or not release:
             raise ParameterError("a table without its columns", where="--data", remedy="Give --secret and --release.")
         joint = joint_of_file(data, secret=secret, release=release, encoding=encoding, group=grouping_of(bins, merge))
     with working("Auditing"):
-        found: Any = inspect(mechanism, joint)
+        matrix = mechanism.suffix.lower() != ".json"
+        found: Any = inspect(read_matrix(mechanism, inputs) if matrix else mechanism, joint)
     if json:
         as_json(
             {
@@ -71,3 +103,50 @@ def audit(
             **({} if found.proven is None else {"proven epsilon": f"{found.proven:.9g}"}),
         },
     )
+
+
+def _beside(mechanism: Path, data: str | None, columns: list[str], encoding: str | None, json: bool) -> None:
+    """What a protocol that exists tells beside columns that are kept, at the proportions of a table with the secret."""
+    from discreet.protocol.strata import load_protocol
+    from discreet.release.kept_columns import check_kept
+
+    protocol = load_protocol(mechanism)
+    if data is None:
+        raise ParameterError("columns without a table", where="--given", remedy="Give --data, a table with the secret.")
+    with working("Auditing"):
+        found = check_kept(data, protocol, columns, None, True, encoding)
+    if found is None:
+        raise ParameterError(
+            "nothing can be measured beside these columns",
+            where="--given",
+            remedy="The table needs the secret, and columns that the protocol is not given already.",
+        )
+    levels = {
+        "the columns by themselves": (found.alone, found.alone_limit),
+        "the release beside them": (found.beside, found.beside_limit),
+    }
+    if json:
+        as_json({**vars(found), "given": columns, "promised": protocol.notion.epsilon})
+        return
+    shown = {name: f"{_level(at)}, at least {_level(low)} with confidence 95 %" for name, (at, low) in levels.items()}
+    shown["… if X is shuffled among equals"] = _level(found.shuffled)
+    facts(f"Beside {', '.join(columns)}", {**shown, "promised": _level(protocol.notion.epsilon)})
+    if max(found.alone_limit, found.beside_limit) > protocol.notion.epsilon:
+        stdout.print(f"Design again with {' '.join(f'--given {name}' for name in columns)}.", markup=False)
+
+
+def _level(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else f"{epsilon:.3g}"
+
+
+def _show_strata(protocol: StratifiedProtocol, found: Mapping[Stratum, Audit], json: bool) -> None:
+    """The levels within every stratum."""
+    if json:
+        levels = {stratum_label(k): {n: v.epsilon for n, v in one.levels.items()} for k, one in found.items()}
+        as_json({"strata": levels, "proven": protocol.epsilon})
+        return
+    table = strata_table(protocol, *next(iter(found.values())).levels)
+    for key, one in found.items():
+        cells = ("∞" if math.isinf(level.epsilon) else f"{level.epsilon:.6g}" for level in one.levels.values())
+        table.add_row(Text(stratum_label(key)), *cells)
+    stdout.print(table)

@@ -15,14 +15,21 @@ from discreet.cli.options import (
     Budget,
     Encoding,
     Force,
+    Household,
     Identity,
     Json,
     Keep,
+    KeepAnyway,
     KeepOrder,
     KeyFile,
+    OldPeople,
+    OneRowPerPerson,
     People,
+    Person,
     PolicyPath,
     ProtocolPath,
+    Repeat,
+    Rows,
     SeveralRows,
     ShowStudy,
     TargetFormat,
@@ -42,29 +49,38 @@ def check(
     source: Annotated[str, typer.Argument(help='The table: CSV, Parquet or Arrow, or "-" for standard input.')],
     target: Annotated[str, typer.Argument(help="Where it would go; left out, no target is checked.")] = "",
     keep: Keep = None,
+    keep_anyway: KeepAnyway = False,
     keep_order: KeepOrder = False,
     to: TargetFormat = None,
     key: KeyFile = None,
     identity: Identity = None,
     several_rows: SeveralRows = False,
+    person: Person = None,
+    household: Household = None,
+    rows: Rows = None,
+    one_row_per_person: OneRowPerPerson = False,
     budget: Budget = None,
-    data: People = None,
+    repeat: Repeat = False,
+    people: People = None,
+    data: OldPeople = None,
     policy: PolicyPath = None,
     unknown_anyway: UnknownAnyway = False,
     board: Annotated[Path | None, typer.Option(help="Write one printed side for a board there.")] = None,
-    purpose: Annotated[str, typer.Option(help="With --board: what the release is for, and for whom.")] = "",
+    about: Annotated[str, typer.Option(help="With --board: what the release is for, and for whom.")] = "",
     encoding: Encoding = None,
     force: Force = False,
     show_study: ShowStudy = False,
     json: Json = False,
 ) -> None:
     """Rehearse a release: read everything, draw nothing, and say what would be refused."""
-    from discreet.release import Job
+    from discreet.release import Job, RowsAsked
 
     job = Job(
         protocol=protocol, source=source, target=target, keep=tuple(keep or ()), keep_order=keep_order,
+        keep_anyway=keep_anyway,
         encoding=encoding, format=to.value if to else None, key=key, identity=identity, several_rows=several_rows,
-        data=data, budget=budget, policy=policy, unknown_anyway=unknown_anyway,
+        data=people or data, budget=budget, repeat=repeat, policy=policy, unknown_anyway=unknown_anyway,
+        rows=RowsAsked(person, household, rows.value if rows else None, one_row_per_person),
     )  # fmt: skip
     if show_study:
         print_study(job)
@@ -75,7 +91,7 @@ def check(
     if board is not None:
         from discreet.report.board import board_page
 
-        write_file(board, board_page(found.facts(), purpose=purpose).encode())
+        write_file(board, board_page(found.facts(), about=about).encode())
     raise typer.Exit(found.code)
 
 
@@ -83,10 +99,11 @@ def rehearsed(job: Job, *, json: bool, force: bool) -> Check:
     """The check of a job, shown; files that are there stay, without `--force`."""
     from discreet.release import rehearse_file
     from discreet.release.check import Finding
+    from discreet.release.companions import written_files
 
     with working("Checking"):
         found = rehearse_file(job)
-    there = [path for path in (job.target, f"{job.target}.manifest.json") if job.target and Path(path).is_file()]
+    there = [str(path) for path in (written_files(job.target) if job.target else ()) if path.is_file()]
     if there and not force:
         stays = Finding("a file of this name is there already", ", ".join(there), "Give another name, or --force.")
         found = replace(found, refusals=(*found.refusals, stays))
@@ -99,10 +116,10 @@ def rehearsed(job: Job, *, json: bool, force: bool) -> Check:
 
 def print_study(job: Job) -> None:
     """The study that a check or a release amounts to."""
-    from discreet.protocol import Protocol
-    from discreet.study_file import study_of
+    from discreet.protocol.strata import load_protocol
+    from discreet.study.release_study import study_of
 
-    typer.echo(study_of(Protocol.load(job.protocol), job).text(), nl=False)
+    typer.echo(study_of(load_protocol(job.protocol), job).text(), nl=False)
 
 
 def show_check(found: Check) -> None:
@@ -112,7 +129,7 @@ def show_check(found: Check) -> None:
         for one in findings:
             stdout.print(f"{title}: {one}", style=style, markup=False)
     if found.refusals:
-        paragraph("\nThe release would be refused. No draw would be spent.")
+        paragraph("The release would be refused. No draw would be spent.")
     elif not found.warnings:
         paragraph("Nothing stands against the release.")
 

@@ -39,13 +39,15 @@ def demo(
         "the protocol": folder / "protocol.json",
         "the released table": folder / "released.csv",
         "its manifest": folder / "released.csv.manifest.json",
+        "for analysts": folder / "released.csv.public.json",
+        "its metadata": folder / "released.csv.datapackage.json",
         "the report": folder / "report.html",
     }
     ledger = folder / "protocol.json.ledger"
     may_replace(*files.values(), ledger, force=force)
     folder.mkdir(parents=True, exist_ok=True)
     ledger.unlink(missing_ok=True)
-    table, protocol, released, _, report = files.values()
+    table, protocol, released, *_, report = files.values()
     with working("Unpacking Adult"):
         pyarrow.csv.write_csv(adult(), table)
     study = _design(table, protocol)
@@ -60,18 +62,19 @@ def demo(
         as_json(told)
     else:
         facts("Files", told)
+        paragraph("The same in the browser, with a picture at every decision: discreet studio --demo")
 
 
 def _design(table: Path, protocol: Path) -> Study:
     from discreet.notions import LIP
-    from discreet.protocol.file import encode
+    from discreet.protocol.strata import encoded
     from discreet.release import joint_of_file
     from discreet.study import Study
 
     with working("Designing") as ticker:
         joint = joint_of_file(str(table), secret=[SECRET], release=[RELEASED])
         study = Study.begin(joint, LIP(EPSILON), time_limit=SECONDS, watcher=ticker)
-    write_file(protocol, encode(study.protocol))
+    write_file(protocol, encoded(study.protocol))
     return study
 
 

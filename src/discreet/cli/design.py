@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
@@ -12,15 +12,20 @@ from discreet.cli.options import (
     Belt,
     BinsOf,
     Bits,
+    Ceiling,
     Encoding,
     Force,
+    Household,
     Json,
     Merge,
+    Nats,
     NotionName,
+    Person,
     Release,
+    Rows,
     Secret,
-    grouping_of,
-    notion_of,
+    ShowStudy,
+    TaskColumns,
 )
 from discreet.cli.progress import RecordMeter, working
 from discreet.cli.show import as_json, paragraph, show_joint, show_study
@@ -28,8 +33,6 @@ from discreet.cli.target_files import may_replace, write_file
 from discreet.exceptions import ParameterError
 from discreet.phrases import BITS, NATS
 from discreet.wording import SOURCES, has_counts
-
-DEFAULT_EPSILON: Final = 1.0
 
 
 def design(
@@ -42,9 +45,22 @@ def design(
         float | None, typer.Option(help="How much may be learnt; smaller hides more. 1 if not given.")
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="For rldp: how sure the guarantee is about the distribution.")
-    ] = 0.95,
+        float | None, typer.Option(help="For robust notions: how sure the guarantee is about the distribution; 0.95.")
+    ] = None,
+    nats: Nats = None,
+    ceiling: Ceiling = None,
+    task: TaskColumns = None,
     belt: Belt = None,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for", metavar="values|statistics|information", help="What the release is for; the promise is the same."
+        ),
+    ] = "values",
+    need: Annotated[
+        float | None,
+        typer.Option(help="Find the smallest epsilon with this share: values unchanged, or what --for is about."),
+    ] = None,
     given: Annotated[
         list[str] | None,
         typer.Option(help="A column published as it is: a mechanism and a proof for each of its groups; repeat."),
@@ -54,8 +70,8 @@ def design(
         bool, typer.Option(help="Let the mechanism read the secret too (for a data owner).")
     ] = False,
     include_secret: Annotated[bool, typer.Option(help="Release the secret together with the rest, sanitised.")] = False,
-    method: Annotated[str, typer.Option(help="How to search.")] = "auto",
-    gap: Annotated[float, typer.Option(help="Stop when proven optimal to within this, in nats.")] = 1e-6,
+    method: Annotated[str | None, typer.Option(help="How to search; auto if not given.")] = None,
+    gap: Annotated[float | None, typer.Option(help="Stop when proven optimal to within this; 1e-6.")] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(help="Stop after so many seconds with the best found; the trade-off has its share of them."),
@@ -69,96 +85,69 @@ def design(
         float | None,
         typer.Option(help="With --plan: find the smallest epsilon whose 95 % intervals are at most ± this wide."),
     ] = None,
+    private: Annotated[
+        float | None, typer.Option(help="Noise for the counts: the table is then private at this level, ε0.")
+    ] = None,
+    letters: Annotated[
+        str | None, typer.Option(help='With --private: {"column": [letters]} in JSON, from a codebook.')
+    ] = None,
+    same_noise: Annotated[bool, typer.Option("--same-noise", help="With --private: what was drawn before.")] = False,
+    person: Person = None,
+    household: Household = None,
+    rows: Rows = None,
     bins: BinsOf = None,
     merge: Merge = None,
+    weight: Annotated[str | None, typer.Option(help="A column of survey weights: records count by it.")] = None,
     encoding: Encoding = None,
     force: Force = False,
+    show_study_file: ShowStudy = False,
     bits: Bits = False,
     json: Json = False,
 ) -> None:
     """Find the best mechanism for a table, prove it, and write it to a protocol file."""
-    from discreet.cli.strata import show_strata
-    from discreet.design import design as design_strata
-    from discreet.protocol.file import encode
-    from discreet.records.counting import count_strata
-    from discreet.release import joint_of_file
-    from discreet.study import SEARCH, Study
+    from discreet.protocol.strata import encoded
+    from discreet.solvers.problem import Status
+    from discreet.study import begun, counted_joint, judged
+    from discreet.study.expected_size import expected_size
+    from discreet.study_file import StudyFile
 
-    reaching = _reaching(plan, accuracy, epsilon)
-    asked = notion_of(notion, DEFAULT_EPSILON if epsilon is None else epsilon, confidence, belt)
+    if nats is not None:
+        if notion != "funnel" or epsilon is not None:
+            raise ParameterError("nats are for the funnel", where="--nats", remedy="Write --notion funnel --nats 0.02.")
+        notion = f"funnel:{nats!r}"
+    asked = StudyFile.stated(
+        table=data, secret=secret, release=release, given=given, public=public, bins=bins, merge=merge, weight=weight,
+        notion=notion, epsilon=epsilon, confidence=confidence, belt=belt, purpose=purpose, need=need, plan=plan,
+        accuracy=accuracy, sees_secret=sees_secret, include_secret=include_secret, fewer_outputs=fewer_outputs,
+        method=method, gap=gap, time_limit=time_limit, encoding=encoding, person=person, household=household,
+        rows=rows.value if rows else None, private=private, letters=letters, same_noise=same_noise or None,
+        ceiling=ceiling, task=task, targets={"protocol": str(out)},
+    )  # fmt: skip
+    if show_study_file:
+        typer.echo(asked.text(), nl=False)
+        return
     may_replace(out, force=force)
     unit = BITS if bits else NATS
-    if given:
-        if plan is not None or fewer_outputs or public:
-            raise ParameterError(
-                "not with given columns", where="--plan, --fewer-outputs, --public", remedy="Leave them out."
-            )
-        with working("Counting") as ticker:
-            strata = count_strata(
-                data,
-                secret,
-                release,
-                given,
-                include_secret=include_secret,
-                encoding=encoding,
-                group=grouping_of(bins, merge),
-                progress=RecordMeter(ticker),
-            )
-        with working("Designing", unit) as ticker:
-            options: dict[str, Any] = {"method": method, "gap": gap, "time_limit": time_limit, "force": force}
-            found = design_strata(strata.curator() if sees_secret else strata, asked, progress=ticker.best, **options)
-        write_file(out, found.protocol.encode())
-        show_strata(found, str(out), data, json)
-        return
     with working("Counting") as ticker:
-        joint = joint_of_file(
-            public or data,
-            secret=secret,
-            release=release,
-            include_secret=include_secret,
-            encoding=encoding,
-            group=grouping_of(bins, merge),
-            progress=RecordMeter(ticker),
-        )
+        joint = counted_joint(asked, RecordMeter(ticker), force=force)
     if not json:
-        show_joint(joint, SOURCES["public" if public else "data"])
+        show_joint(joint, SOURCES["public" if public else "data"], expected_size(joint, asked.asked_notion))
     started = time.monotonic()
     with working("Designing", unit) as ticker:
-        study = Study.begin(
-            joint.curator() if sees_secret else joint,
-            asked,
-            method=method,
-            gap=gap,
-            time_limit=time_limit * SEARCH if time_limit is not None and curve and reaching is None else time_limit,
-            reaching=reaching,
-            watcher=ticker,
-        )
-    study = study.sparser() if fewer_outputs else study
-    study = study.from_public() if public else study
-    write_file(out, encode(study.protocol))
-    if curve:
-        left = None if time_limit is None else time_limit - (time.monotonic() - started)
+        study = begun(asked, joint, compare=curve, force=force, watcher=ticker)
+    write_file(out, encoded(study.protocol))
+    stopped = study.design is not None and Status.INTERRUPTED in study.design.status
+    try:
         with working("Comparing", unit) as ticker:
-            study = study.compared(seconds=left, watcher=ticker)
-    study = study if plan is None else study.with_forecasts(plan)
+            study = judged(asked, study, started=started, compare=curve and not stopped, watcher=ticker)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"The protocol is written to {out}, whole and proven; comparisons are not.") from None
     if json:
         as_json({"protocol": str(out), **study.facts()})
         return
     show_study(study, unit)
+    if stopped:
+        paragraph("Interrupted: this is the best that was found before; its gap says how much better it could be.")
     inside = ", the exact counts of your table inside" if has_counts(study.protocol) else ""
-    paragraph(f"Written to {out}{inside}. Next: discreet sanitise {out} {data} released.csv")
-
-
-def _reaching(plan: int | None, accuracy: float | None, epsilon: float | None) -> tuple[int, float] | None:
-    """The number of records and the half-width that an epsilon is wanted for."""
-    if plan is not None and plan < 1:
-        raise ParameterError("not a number of records", where="--plan", remedy="Give a whole number from 1.")
-    if accuracy is None:
-        return None
-    if plan is None:
-        raise ParameterError("an accuracy needs a number of records", where="--accuracy", remedy="Add --plan.")
-    if epsilon is not None:
-        raise ParameterError(
-            "an accuracy and an epsilon", where="--accuracy", remedy="Give one; the other is found from it."
-        )
-    return plan, accuracy
+    coded = f" --encoding {encoding}" if encoding else ""
+    paragraph(f"Written to {out}{inside}. Next: discreet sanitise {out} {data} released.csv{coded}")

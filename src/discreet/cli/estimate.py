@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.channel import label
-from discreet.cli.options import Encoding, Json, ProtocolPath
+from discreet.cli.options import Encoding, Json
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, paragraph, stdout
 from discreet.exceptions import ParameterError, visible
@@ -37,7 +37,7 @@ GIVEN = "given"
 
 
 def estimate(
-    protocol: ProtocolPath,
+    protocol: Annotated[Path, typer.Argument(help="A protocol file, or its public file.", metavar="PROTOCOL")],
     released: Annotated[Path, typer.Argument(help="The released table: CSV, Parquet or Arrow.")],
     attribute: Annotated[
         list[str] | None, typer.Option(help="An attribute to estimate; repeat for a cross-table.")
@@ -54,26 +54,33 @@ def estimate(
     ] = None,
     level: Annotated[float, typer.Option(help="The level of the confidence intervals.")] = 0.95,
     column: Annotated[str | None, typer.Option(help="The column of the outputs, if it was renamed.")] = None,
+    rows_per_person: Annotated[
+        int | None, typer.Option(help="Rows of one person, at most, if the protocol does not say: wider errors.")
+    ] = None,
     encoding: Encoding = None,
     json: Json = False,
 ) -> None:
     """Estimate the distribution of the released attributes, with confidence intervals."""
-    from discreet.cli.strata import stratum_label
+    from discreet.cli.show import stratum_label
     from discreet.estimate import estimate as estimated
     from discreet.estimate import estimate_by, estimate_strata
-    from discreet.protocol.strata import StratifiedProtocol, load_protocol
+    from discreet.protocol.public import StratifiedPublic
+    from discreet.protocol.public_file import load_either
+    from discreet.protocol.strata import StratifiedProtocol
 
     options: dict[str, Any] = {"method": method.value, "on": on.value, "column": column, "encoding": encoding}
+    options["rows_per_person"] = rows_per_person
     with working("Estimating"):
-        loaded = load_protocol(protocol)
-        if isinstance(loaded, StratifiedProtocol) and by is not None and by != GIVEN:
+        loaded = load_either(protocol)
+        strata = isinstance(loaded, StratifiedProtocol | StratifiedPublic)
+        if strata and by is not None and by != GIVEN:
             raise ParameterError("groups of a protocol with given columns", where="--by", remedy=f"Use --by {GIVEN}.")
         options["assume"] = None if assume_secret is None else "P(s|x)" if assume_secret else "nothing"
         found = (
             {by: estimated(released, loaded, **options)}
             if by is None
             else {stratum_label(key): one for key, one in estimate_strata(released, loaded, **options).items()}
-            if isinstance(loaded, StratifiedProtocol)
+            if isinstance(loaded, StratifiedProtocol | StratifiedPublic)
             else {str(name): one for name, one in estimate_by(released, loaded, by, **options).items()}
         )
         views = {name: one.table(attribute) if attribute else one for name, one in found.items()}
@@ -87,6 +94,8 @@ def estimate(
 
 def summary(found: Estimate, level: float) -> dict[str, Any]:
     """The result for machines."""
+    from discreet.estimate.many_letters import MOST_COVARIANCES
+
     limits = found.interval(level)
     return {
         "n": found.n,
@@ -103,7 +112,7 @@ def summary(found: Estimate, level: float) -> dict[str, Any]:
             }
             for i, letter in enumerate(found.letters)
         ],
-        "covariance": found.covariance.tolist(),
+        "covariance": found.covariance.tolist() if len(found.letters) <= MOST_COVARIANCES else None,
         "effective_sample_size": found.effective_sample_size,
         "notes": list(found.notes),
     }

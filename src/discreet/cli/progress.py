@@ -17,7 +17,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from discreet.cli.show import stderr
-from discreet.phrases import NATS, Unit
+from discreet.phrases import NATS, InformationUnit
 
 SILENT: Final = 2.0
 """Seconds before rows are shown: a release that takes less needs no meter."""
@@ -30,7 +30,7 @@ REFRESH: Final = 5
 class Ticker:
     """What is being done, for how long, and what is known so far; a `Watcher` of studies."""
 
-    def __init__(self, what: str, unit: Unit = NATS, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, what: str, unit: InformationUnit = NATS, clock: Callable[[], float] = time.monotonic) -> None:
         self._what, self._words, self._unit = what, "", unit
         self._clock, self._started = clock, clock()
 
@@ -54,7 +54,7 @@ def elapsed(seconds: float) -> str:
 
 
 @contextmanager
-def working(what: str, unit: Unit = NATS, console: Console = stderr) -> Iterator[Ticker]:
+def working(what: str, unit: InformationUnit = NATS, console: Console = stderr) -> Iterator[Ticker]:
     """Shows that something goes on, and for how long."""
     ticker = Ticker(what, unit)
     if console.is_terminal and not console.is_dumb_terminal:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,15 +13,25 @@ from discreet.cli.check import print_study, rehearsed
 from discreet.cli.options import (
     Budget,
     Encoding,
+    Engine,
+    Engines,
     Force,
+    Household,
     Identity,
     Json,
     Keep,
+    KeepAnyway,
     KeepOrder,
     KeyFile,
+    Master,
+    OldPeople,
+    OneRowPerPerson,
     People,
+    Person,
     PolicyPath,
     ProtocolPath,
+    Repeat,
+    Rows,
     SeveralRows,
     ShowStudy,
     TargetFormat,
@@ -29,7 +40,11 @@ from discreet.cli.options import (
 from discreet.cli.progress import RecordMeter, working
 from discreet.cli.show import as_json, facts, paragraph, stderr
 from discreet.cli.target_files import may_replace
+from discreet.exceptions import ParameterError
 from discreet.phrases import rounded_up
+
+if TYPE_CHECKING:
+    from discreet.release import Job, Outcome
 
 
 def sanitise(
@@ -37,37 +52,47 @@ def sanitise(
     source: Annotated[str, typer.Argument(help='The table: CSV, Parquet or Arrow, or "-" for standard input.')],
     target: Annotated[str, typer.Argument(help='Where it goes, or "-" for standard output.')],
     keep: Keep = None,
-    keep_anyway: Annotated[
-        bool, typer.Option(help="Keep columns that tell more about the secret than is promised.")
-    ] = False,
+    keep_anyway: KeepAnyway = False,
     keep_order: KeepOrder = False,
     to: TargetFormat = None,
     key: KeyFile = None,
     identity: Identity = None,
     several_rows: SeveralRows = False,
+    person: Person = None,
+    household: Household = None,
+    rows: Rows = None,
+    one_row_per_person: OneRowPerPerson = False,
     budget: Budget = None,
-    data: People = None,
+    repeat: Repeat = False,
+    people: People = None,
+    data: OldPeople = None,
     policy: PolicyPath = None,
     unknown_anyway: UnknownAnyway = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Rehearse only, as `discreet check` does.")] = False,
     encoding: Encoding = None,
     force: Force = False,
     show_study: ShowStudy = False,
+    engine: Engine = Engines.here,
+    master: Master = None,
     json: Json = False,
 ) -> None:
     """Release a table of any size through a protocol."""
     from discreet.protocol.strata import load_protocol
-    from discreet.release import Job, sanitise_file
-    from discreet.release.ledger import Account, draws_told
+    from discreet.release import Job, RowsAsked, sanitise_file
+    from discreet.release.companions import written_files
+    from discreet.release.ledger import OTHER_PEOPLE, Account, draws_told
 
     def announce(account: Account) -> None:
-        draws = "the first draw" if account.draws == 1 else f"{account.draws} independent draws"
-        limit = "" if account.budget is None else f" of a budget of {account.budget:g}"
-        paragraph(
-            f"This release makes {draws} of these records: total epsilon {rounded_up(account.epsilon)}{limit}.",
-            stderr,
-        )
+        """Before it is made: what is more than a first draw; a first one is told of once it was made."""
         if account.draws > 1 or key is not None:
+            tell(account.draws, account.epsilon, account.budget)
+
+    def tell(draws: int, epsilon: float, limit: float | None = None) -> None:
+        made = "the first draw" if draws == 1 else f"{draws} independent draws"
+        of = f"the people called {people or data}" if people or data else "these records"
+        allowed = "" if limit is None else f" of a budget of {limit:g}"
+        paragraph(f"This release makes {made} of {of}: total epsilon {rounded_up(epsilon)}{allowed}.", stderr)
+        if draws > 1 or key is not None:
             paragraph(draws_told(load_protocol(protocol)), stderr)
 
     job = Job(
@@ -82,31 +107,53 @@ def sanitise(
         key=key,
         identity=identity,
         several_rows=several_rows,
-        data=data,
+        data=people or data,
         budget=budget,
+        repeat=repeat,
         policy=policy,
         unknown_anyway=unknown_anyway,
+        rows=RowsAsked(person, household, rows.value if rows else None, one_row_per_person),
     )
     if show_study:
         print_study(job)
         return
-    if dry_run:
+    if engine is Engines.spark or master is not None:
+        if keep_order or to is not None or dry_run or encoding is not None or "-" in (source, target):
+            raise ParameterError(
+                "Spark releases Parquet into a folder, in no order", where="--engine",
+                remedy="Leave out --keep-order, --to, --dry-run, --encoding and -; `discreet check` rehearses.",
+            )  # fmt: skip
+        released_by = import_module("discreet.spark.frame_carrier").sanitise_path
+        with working("Sanitising on Spark"):
+            outcome = released_by(job, master, announce)
+    elif dry_run:
         raise typer.Exit(rehearsed(job, json=json, force=force).code)
-    if target != "-":
-        written = Path(target), Path(f"{target}.manifest.json")
-        may_replace(*written, force=force, inputs=(protocol, Path(source)))
-    with working("Sanitising") as ticker:
-        outcome = sanitise_file(job, announce, RecordMeter(ticker))
+    else:
+        if target != "-":
+            may_replace(*written_files(target), force=force, inputs=(protocol, Path(source)))
+        with working("Sanitising") as ticker:
+            outcome = sanitise_file(job, announce, RecordMeter(ticker))
+    if outcome.draws == 1 and key is None:
+        tell(outcome.draws, outcome.epsilon)
+    if people or data:
+        paragraph(OTHER_PEOPLE, stderr)
+    _tell(outcome, job, json)
+
+
+def _tell(outcome: Outcome, job: Job, json: bool) -> None:
+    target = job.target
     if json and target != "-":
         as_json(asdict(outcome))
         return
-    rows = {
+    public = (outcome.manifest or "").replace("manifest.json", "public.json")
+    shown = {
         "records": f"{outcome.records:,}",
         "without a known value": f"{outcome.without_letter:,}, released as a draw from the population",
         "unreadable rows": f"{outcome.unreadable:,}, released the same way",
         "written to": "standard output" if target == "-" else target,
         "manifest": outcome.manifest or "none for a pipe",
+        **({"for analysts": f"{public}; the protocol file stays with you"} if public else {}),
     }
-    facts("Released", rows, stderr)
+    facts("Released", shown, stderr)
     if outcome.records and outcome.without_letter > outcome.records / 10:
         paragraph("Many records had no known value: check separator, encoding and columns.", stderr, "yellow")

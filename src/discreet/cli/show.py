@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -12,16 +12,31 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from discreet.attribute import Form
 from discreet.exceptions import unseen, visible
+from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum
 from discreet.information import share_kept
-from discreet.joint import Form
-from discreet.phrases import Unit, names, rounded_up, shown
-from discreet.wording import caveats, costly, guarantee, notion_name, other_half, unsupported
+from discreet.notions.notion import words_of
+from discreet.phrases import InformationUnit, names, rounded_up, shown
+from discreet.protocol.strata import StratifiedProtocol
+from discreet.study.purposes import Purpose, purpose_of
+from discreet.utilities.utility import MutualInformation
+from discreet.wording import (
+    caveats,
+    costly,
+    guarantee,
+    notion_name,
+    other_half,
+    other_people,
+    rare_values,
+    unsupported,
+)
 
 if TYPE_CHECKING:
     from discreet.estimate import Forecast, Reached
-    from discreet.joint import Joint
-    from discreet.study import Curves, Study
+    from discreet.study import Curves, Needed, Study
+    from discreet.study.expected_size import ExpectedSize
+    from discreet.utilities.task import TaskValue
 
 PROVEN: Final = 1e-6
 """A gap in nats that no figure shown here has a digit for."""
@@ -29,6 +44,11 @@ MOST_LETTERS: Final = 30
 """The letters of a cross-table that people still read; of a larger one only the summary is shown."""
 WIDTH, HEIGHT = 56, 10
 """The plot in characters: with its axis it fits the 80 columns of a plain terminal."""
+MOST_OF: Final = {
+    Purpose.values: "values unchanged",
+    Purpose.statistics: "worth of a record",
+    Purpose.information: "information",
+}
 MARKS: Final = "●+×○"
 stdout = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False)
@@ -66,53 +86,143 @@ def paragraph(text: str, console: Console = stdout, style: str = "") -> None:
     console.print()
 
 
-def show_joint(joint: Joint, source: str) -> None:
-    """What was counted, and where it came from."""
-    secret, letters = len(joint.secret_letters), len(joint.release_letters)
+def show_joint(joint: AnyJoint, source: str, size: ExpectedSize | None = None) -> None:
+    """What was counted, where it came from, and what a design will take."""
+    first = joint.first if isinstance(joint, StratifiedJoint) else joint
+    secret, letters = len(first.secret_letters), len(first.release_letters)
+    given = {"given": f"{names(joint.given)}: {len(joint.strata)} groups"} if isinstance(joint, StratifiedJoint) else {}
     rows = {
         "secret": f"{names(joint.secrets)}: {secret} values",
         "released": f"{names(joint.releases)}: {letters} values",
-        "records": f"{joint.n:,}" if joint.n else "unknown",
+        **given,
+        "records": f"{joint.n:,}{' effective, weighted by ' + first.weight if first.weight else ''}"
+        if joint.n
+        else "unknown",
         "distribution": source,
+        **({} if size is None else {"design": size.words}),
     }
     facts("The data", rows, stderr)
+    if size is not None and (sparse := str(size.sparseness or "")):
+        paragraph(sparse, stderr)
 
 
-def show_study(study: Study, unit: Unit) -> None:
+def show_study(study: Study, unit: InformationUnit) -> None:
     """The mechanism and its promise; then whatever the study compares it with."""
     protocol, joint = study.protocol, study.joint
-    rows = {"value kept": f"{unit(protocol.utility)}, {study.share:.1%} of what the data tell"}
-    if study.design is not None:
-        bound, gap = study.design.upper_bound, study.design.gap
-        proven = " (proven)" if gap <= PROVEN else f"; gap {unit(gap, 6)}"
-        rows["at most possible"] = f"{unit(bound)}, {share_kept(joint, bound):.1%}{proven}"
+    rows = _headline(study, unit)
     if study.other_form is not None:
-        told = f"{unit(study.other_form.utility)}, {study.other_share}"
+        told = study.other_share
         if joint.form is Form.CURATOR:
             rows["if it read the released columns only"] = told
         else:
             rows["if it read the secret too"] = f"{told} (--sees-secret, for a data owner)"
+    rows["information kept"] = f"{unit(protocol.utility)}, {study.share:.1%} of what the data tell"
     rows["told about the secret"] = f"{unit(protocol.leakage)} on average"
     rows["outputs"] = f"{len(protocol.outputs)}{_merged(study)}"
     if study.design is not None:
         found = study.design
         rows["found by"] = f"{found.method}, {found.status}, {found.seconds:.1f} s"
-    promise = f"{notion_name(protocol.notion)} at epsilon {rounded_up(protocol.epsilon)}"
+    if isinstance(protocol, StratifiedProtocol):
+        show_strata(protocol)
+    promise = f"{notion_name(protocol.notion)} at {words_of(protocol.notion).measure} {rounded_up(protocol.epsilon)}"
     facts("The mechanism", {**rows, "promise": f"{promise}, proven in exact arithmetic"})
     paragraph(guarantee(protocol), style="bold")
+    for sentence in (study.remark, *study.warnings):
+        if sentence:
+            paragraph(sentence)
     if few := unsupported(joint, study.protocol.notion):
         paragraph(few)
     if study.other_half is not None:
         paragraph(other_half(study.protocol.notion.epsilon, **vars(study.other_half)))
     if costs := costly(joint, study.costs):
         paragraph(costs)
+    if study.rare_secrets is not None:
+        secret = "×".join(attribute.name for attribute in joint.secrets)
+        if advice := rare_values(secret, **vars(study.rare_secrets)):
+            paragraph(advice)
     for caveat in caveats(protocol):
         stdout.print(f"  - {visible(caveat)}", markup=False)
     stdout.print()
     if study.curves:
-        stdout.print(plot(study.curves, joint, protocol.notion.epsilon), markup=False)
+        stdout.print(plot(study.curves, study.as_share, protocol.notion.epsilon), markup=False)
         stdout.print()
+    if study.balance:
+        _show_balance(study)
     _show_forecasts(study)
+
+
+def _headline(study: Study, unit: InformationUnit) -> dict[str, str]:
+    """What the design is for and how much of that it has; then what analysts get of every column."""
+    rows = {}
+    if study.unchanged is not None:
+        rows["values unchanged"] = f"{study.unchanged:.1%}"
+    for one in study.forecasts:
+        if len(one.names) == 1:
+            rows[f"worth for {one.names[0]}"] = worth_told(one)
+    if (task := study.task) is not None and study.design is not None:
+        return rows | task_rows(task, study.design.gap, unit)
+    if study.design is not None:
+        measure, bound = study.design.measure, study.design.upper_bound
+        gap = study.design.gap
+        apart = unit(gap, 6) if measure is MutualInformation else f"{gap:.6f}"
+        proven = " (proven)" if gap <= PROVEN else f"; gap {apart}"
+        what = MOST_OF[purpose_of(measure)]
+        rows[f"at most possible, {what}"] = f"{study.as_share(bound):.1%}{proven}"
+    return rows
+
+
+def worth_told(one: Forecast) -> str:
+    """A release in clean records, in words."""
+    if one.worth == 0:
+        return f"not all of {one.names[0]} is determined by {one.n:,} records"
+    records = f"{one.n * one.worth:,.0f}" if one.n * one.worth >= 1 else "less than one"
+    return f"{one.n:,} released records tell as much as {records} clean ones ({one.worth:.1%})"
+
+
+def _show_balance(study: Study) -> None:
+    title = "Between information and accuracy"
+    table = Table(
+        "information kept", "worth of a record", title=title, title_justify="left", title_style="bold", box=None
+    )
+    for point in study.balance:
+        table.add_row(f"{point.information:.1%}", f"{point.worth:.1%}")
+    stdout.print(table)
+    stdout.print()
+
+
+def task_rows(task: TaskValue, gap: float, unit: InformationUnit) -> dict[str, str]:
+    """What the release is worth for its task."""
+    proven = "nothing keeps more (proven)" if gap <= PROVEN else f"gap {unit(gap, 6)}"
+    told = f"{unit(task.information)}, {task.share:.1%} of what the data tell about it; {proven}"
+    guesses = f"{task.correct:.1%} right, {task.possible_correct:.1%} from the data, {task.blind:.1%} without any"
+    rows = {f"about {visible(task.column)}": told, f"guesses of {visible(task.column)}": guesses}
+    if task.area is not None and task.possible_area is not None:
+        rows["area under the curve"] = f"{task.area:.3f}, {task.possible_area:.3f} from the data"
+    return rows
+
+
+def stratum_label(key: Stratum) -> str:
+    return shown(key if len(key) > 1 else key[0])
+
+
+def strata_table(protocol: StratifiedProtocol, *columns: str) -> Table:
+    """A table with one row per stratum, still empty."""
+    table = Table(title=Text(f"Groups of {names(protocol.given)}"), title_justify="left", title_style="bold", box=None)
+    table.add_column("group", overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right")
+    return table
+
+
+def show_strata(protocol: StratifiedProtocol) -> None:
+    """What is kept and proven in every stratum."""
+    table = strata_table(protocol, "records", "kept", "epsilon", "outputs")
+    for key, one in protocol.strata.items():
+        share = f"{share_kept(one.joint, one.utility):.1%}"
+        cells = f"{one.joint.n:,}", share, rounded_up(one.epsilon), str(len(one.outputs))
+        table.add_row(Text(stratum_label(key)), *cells)
+    stdout.print(table)
+    stdout.print()
 
 
 def _merged(study: Study) -> str:
@@ -126,14 +236,26 @@ def _merged(study: Study) -> str:
 def _show_forecasts(study: Study) -> None:
     if study.reached is not None:
         _show_tried(study.reached)
+    if study.needed is not None:
+        _show_needed(study.needed)
     for one in study.forecasts:
         _show_forecast(one)
-    if study.forecasts and study.joint.form is Form.CURATOR:
+    for one in study.for_others:
+        paragraph(other_people(one.names[0], one.worth))
+    if study.forecasts and not study.for_others and study.joint.form is Form.CURATOR:
         how = f"from the protocol how {names(study.joint.secrets)} depends on the rest"
         if study.protocol.source == "data":
             paragraph(f"This holds for analysts who take {how}, as discreet estimate does; the table was counted.")
         else:
             paragraph(f"Who may take {how} gets more: discreet estimate --assume-secret.")
+
+
+def _show_needed(needed: Needed) -> None:
+    table = Table("epsilon", "share", title="Tried", title_justify="left", title_style="bold", box=None)
+    for epsilon, share in needed.tried:
+        table.add_row(f"{epsilon:.4g}", f"{share:.2%}" + ("  chosen" if epsilon == needed.epsilon else ""))
+    stdout.print(table)
+    stdout.print()
 
 
 def _show_tried(reached: Reached) -> None:
@@ -160,17 +282,16 @@ def _show_forecast(expected: Forecast) -> None:
         told = f"at most {_half(halves.max())}" if halves.max() < math.inf else "not all determined"
         stdout.print(Text(f"{title}\n  {len(expected.letters)} cells, 95 % intervals {told}"), style="bold")
     stdout.print()
-    worth = expected.effective_sample_size
-    if worth:
-        paragraph(f"That is worth about {worth:,.0f} clean records." if worth >= 1 else "That is worth less than one.")
+    if len(expected.names) == 1:
+        paragraph(f"{worth_told(expected)[:1].upper()}{worth_told(expected)[1:]}.")
 
 
 def _half(half: float) -> str:
     return f"± {half:.4f}" if half < math.inf else "not determined"
 
 
-def plot(curves: Curves, joint: Joint, chosen: float) -> str:
-    """Epsilon to the right on a logarithmic scale, the share of I(T;Y) in H(T) upwards; the chosen one is marked."""
+def plot(curves: Curves, share_of: Callable[[float], float], chosen: float) -> str:
+    """Epsilon to the right on a logarithmic scale, the share kept upwards; the chosen one is marked."""
     points = [point for curve in curves.values() for point in curve]
     low, high = (math.log(f(point.epsilon for point in points)) for f in (min, max))
     grid = [[" "] * (WIDTH + 1) for _ in range(HEIGHT + 1)]
@@ -184,7 +305,7 @@ def plot(curves: Curves, joint: Joint, chosen: float) -> str:
     marks = dict(zip(curves, MARKS, strict=False))
     for name in (*others, best):
         for point in curves[name]:
-            share = min(1.0, max(0.0, share_kept(joint, point.value)))
+            share = min(1.0, max(0.0, share_of(point.value)))
             grid[HEIGHT - round(HEIGHT * share)][column(point.epsilon)] = marks[name]
     lines = [f"{100 * (HEIGHT - i) // HEIGHT:>4} % ┤{''.join(row)}" for i, row in enumerate(grid)]
     ticks = [" "] * (WIDTH + 12)

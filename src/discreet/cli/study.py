@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,18 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli.check import show_check
-from discreet.cli.options import Force, Json, notion_of
-from discreet.cli.progress import working
+from discreet.cli.options import Force, Json
+from discreet.cli.progress import RecordMeter, working
 from discreet.cli.show import as_json, facts, paragraph
 from discreet.cli.target_files import may_replace, write_file
 
 if TYPE_CHECKING:
     from discreet.release import Check, Outcome
-    from discreet.study import Study
     from discreet.study_file import StudyFile
 
 app = typer.Typer(no_args_is_help=True, help="One file that says what is done, and one command that does it.")
-DEFAULT_EPSILON, DEFAULT_CONFIDENCE = 1.0, 0.95
 
 
 @app.command()
@@ -47,16 +46,19 @@ def run(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Design, check, sanitise and report, as the study says."""
+    """Design, check, sanitise, publish and report, as the study says."""
+    from discreet.release.companions import PUBLIC, beside
     from discreet.study_file import StudyFile
 
     found, outcome = follow(StudyFile.read(study), dry_run=dry_run, force=force)
     if json:
-        as_json({"check": found.facts(), "released": None if outcome is None else outcome.target})
+        public = None if outcome is None else str(beside(outcome.target, PUBLIC))
+        as_json({"check": found.facts(), "released": None if outcome is None else outcome.target, "public": public})
     else:
         show_check(found)
         if outcome is not None:
-            facts("Released", {"records": f"{outcome.records:,}", "written to": outcome.target})
+            public = str(beside(outcome.target, PUBLIC))
+            facts("Released", {"records": f"{outcome.records:,}", "written to": outcome.target, "for analysts": public})
     if outcome is None:
         raise typer.Exit(found.code)
 
@@ -64,25 +66,32 @@ def run(
 def follow(
     asked: StudyFile, *, dry_run: bool = False, force: bool = False, testing: bool = False
 ) -> tuple[Check, Outcome | None]:
-    """Everything the study says, in its order; no outcome where the check refuses. `testing` is not private."""
-    from discreet.protocol.file import encode
+    """Everything the study says, in its order: design, check, sanitise, publish (the public file and what else lies
+    beside a release), report. No outcome where the check refuses. `testing` is not private."""
+    from discreet.protocol.strata import encoded
     from discreet.records.header import header_of
     from discreet.release import rehearse_file, sanitise_file
+    from discreet.release.companions import written_files
     from discreet.report import page
     from discreet.report.board import board_page
+    from discreet.study import begun, counted_joint, judged
 
     job = replace(asked.job(), testing=testing)
-    may_replace(Path(job.target), Path(f"{job.target}.manifest.json"), asked.path("report"), force=force)
+    may_replace(*written_files(job.target), asked.path("report"), force=force)
     columns, records = header_of(asked.source, asked.encoding)
     asked.check_table(columns, records)
-    study = designed(asked, records)
-    content = encode(study.protocol)
+    with working("Counting") as ticker:
+        joint = counted_joint(asked, RecordMeter(ticker))
+    with working("Designing") as ticker:
+        asked = replace(asked, plan=asked.plan or records)
+        study = judged(asked, begun(asked, joint, force=force, watcher=ticker), started=time.monotonic(), compare=False)
+    content = encoded(study.protocol)
     if not (job.protocol.is_file() and job.protocol.read_bytes() == content):
         may_replace(job.protocol, force=force)
         write_file(job.protocol, content)
     with working("Checking"):
         found = rehearse_file(job)
-    write_file(asked.path("board"), board_page(found.facts(), purpose=asked.purpose).encode())
+    write_file(asked.path("board"), board_page(found.facts(), about=asked.about).encode())
     if dry_run or found.refusals:
         return found, None
     with working("Sanitising"):
@@ -90,33 +99,3 @@ def follow(
     with working("Writing the report"):
         write_file(asked.path("report"), page(study).encode())
     return found, outcome
-
-
-def designed(asked: StudyFile, records: int) -> Study:
-    """The design that the study asks for."""
-    from discreet.exceptions import ParameterError
-    from discreet.release import joint_of_file
-    from discreet.study import Study
-
-    for name in ("given", "person"):
-        if getattr(asked, name):
-            raise ParameterError(
-                "this key is not followed by `study run` yet", where=name, remedy="Leave it out, or design by hand."
-            )
-    epsilon = DEFAULT_EPSILON if asked.epsilon is None else asked.epsilon
-    with working("Counting"):
-        joint = joint_of_file(
-            asked.source,
-            secret=asked.secret,
-            release=asked.release,
-            include_secret=asked.include_secret,
-            encoding=asked.encoding,
-        )
-    with working("Designing") as ticker:
-        return Study.begin(
-            joint.curator() if asked.sees_secret else joint,
-            notion_of(asked.notion, epsilon, DEFAULT_CONFIDENCE),
-            time_limit=asked.time_limit,
-            reaching=None if asked.accuracy is None else (records, asked.accuracy),
-            watcher=ticker,
-        )

@@ -13,4 +13,4 @@ def warm_up() -> None:
 
     started = time.perf_counter()
     names = compile_all()
-    stdout.print(f"Ready: {', '.join(names)}; {time.perf_counter() - started:.1f} s.")
+    stdout.print(f"Ready: {', '.join(sorted(names))}; {time.perf_counter() - started:.1f} s.")

@@ -15,11 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.arrays import Indices, Integers
+from discreet.arrays import Indices, Integers, whole
 from discreet.channel import Channel
 from discreet.estimate.fitting import Sample
 from discreet.estimate.functionals import Analysis, Method
-from discreet.estimate.pooling import pooled_model, stratum_counts, stratum_models
+from discreet.estimate.kept_law import is_counted
+from discreet.estimate.many_letters import SparseAnalysis, SparseSample
+from discreet.estimate.pooling import Strata, pooled_model, stratum_counts, stratum_models
 from discreet.estimate.release_model import (
     Assumption,
     ReleaseModel,
@@ -30,12 +32,14 @@ from discreet.estimate.release_model import (
     union,
 )
 from discreet.estimate.result import Estimate, Placement
+from discreet.estimate.row_clusters import at_most, clusters_of, widest
 from discreet.exceptions import AlphabetError, ParameterError, TableError
 from discreet.given_columns import Stratum
 from discreet.protocol import Protocol
-from discreet.protocol.strata import StratifiedProtocol
+from discreet.protocol.public import PublicProtocol
+from discreet.records.cells import indexed
 from discreet.records.counting import tabulated
-from discreet.records.letters import Alphabet, LabelReader, indexed
+from discreet.records.letters import Alphabet, LabelReader
 from discreet.records.source import open_records
 
 Released = Any
@@ -44,7 +48,7 @@ Released = Any
 
 def estimate(
     released: Released | Sequence[Released],
-    protocol: Protocol | StratifiedProtocol | Channel | Sequence[Protocol | Channel],
+    protocol: Protocol | PublicProtocol | Strata | Channel | Sequence[Protocol | PublicProtocol | Channel],
     *,
     method: Method = "linear",
     on: Placement = "raw",
@@ -52,26 +56,57 @@ def estimate(
     pseudo_records: float = 0.0,
     column: str | None = None,
     encoding: str | None = None,
+    rows_per_person: int | None = None,
 ) -> Estimate:
-    """The distribution of the released attributes, from a release and the protocol it was made with.
+    """The distribution of the released attributes, from a release and the protocol it was made with, full or public.
 
-    - `method`: "linear" is unbiased, "likelihood" is the most likely distribution, with `pseudo_records` of the prior.
-    - `on`: leave linear estimates "raw", "clip" each to [0, 1], or project all to the nearest distribution ("simplex").
-    - `assume="P(s|x)"`: for a mechanism that also read the secret, take P(s|x) from the protocol's prior.
-    - One table and a list of protocols: the columns of one table, drawn for the same records.
-    - A list of tables and a list of protocols of the same length: independent releases about one population.
-    - A protocol with given columns: all strata together; `estimate_strata` has each by itself.
-    - `encoding`: that of CSV files without byte order mark; UTF-8 if not given.
+    One table and a list of protocols are the columns of one table, drawn for the same records. A list of tables and a
+    list of protocols of the same length are independent releases about one population. A protocol with given columns
+    gives all strata together; `estimate_strata` has each by itself.
+
+    Arguments:
+        released: a table, a path, or counts of the outputs in their order; or a list.
+        protocol: the one it was made with, a channel, or a list.
+        method: "linear" is unbiased, "likelihood" is the most likely distribution.
+        on: leave linear estimates "raw", "clip" each to [0, 1], or project all to the nearest distribution ("simplex").
+        assume: "P(s|x)", for a mechanism that also read the secret: take it from the protocol's prior. "counted":
+            values keep their law, and these are the records that were counted: count them as they are; that is the
+            default for as many records as were counted from the table itself, and "nothing" undoes it.
+        pseudo_records: with "likelihood", so many records of the prior.
+        column: the released column, where its name is another.
+        encoding: that of CSV files without byte order mark; UTF-8 if not given.
+        rows_per_person: at most so many rows of one person are in the release; errors are widened for it, and for what
+            a protocol with tied or independent rows says by itself.
+    Returns:
+        An `Estimate`: `letters`, `frequencies`, `standard_errors`, `interval(0.95)`, `notes`.
+    Raises:
+        TableError: a value in the release that is no output of the protocol.
+        AlphabetError: no such column, or releases whose letters do not fit together.
+        ParameterError: as many protocols as tables are needed, or an option out of range.
+    Example:
+        >>> import discreet, numpy
+        >>> found = discreet.estimate(numpy.array([70, 30]), discreet.Channel([[0.9, 0.2], [0.1, 0.8]]))
+        >>> found.frequencies.round(3).tolist()
+        [0.714, 0.286]
     """
-    if isinstance(protocol, StratifiedProtocol):
+    if isinstance(protocol, Strata):
         each = stratum_models(protocol, assume, column)
         found = stratum_counts(released, protocol, each, encoding)
+        if assume is None and all(is_counted(one, int(found[key].sum())) for key, one in protocol.strata.items()):
+            each = stratum_models(protocol, "counted", column)
+            found = stratum_counts(released, protocol, each, encoding)
         return _estimate(
-            [pooled_model(protocol, each)], [np.concatenate(list(found.values()))], method, on, pseudo_records
-        )
-    if isinstance(protocol, Protocol | Channel):
-        models, tables = [model_of(protocol, assume, column)], [released]
-    elif isinstance(released, list | tuple):
+            [pooled_model(protocol, each)], [np.concatenate(list(found.values()))], method, on, pseudo_records,
+            rows_per_person,
+        )  # fmt: skip
+    if isinstance(protocol, Protocol | PublicProtocol | Channel):
+        model = model_of(protocol, assume, column)
+        mine = count_outputs(released, model, encoding)
+        if assume is None and is_counted(protocol, int(mine.sum())):
+            model = model_of(protocol, "counted", column)
+            mine = np.concatenate([mine, np.zeros(model.size - len(mine), np.int64)])
+        return _estimate([model], [mine], method, on, pseudo_records, rows_per_person)
+    if isinstance(released, list | tuple):
         models, tables = [model_of(one, assume, column) for one in protocol], list(released)
         if len(models) != len(tables):
             raise ParameterError(
@@ -80,12 +115,12 @@ def estimate(
     else:
         models, tables = [product_model([model_of(one, assume) for one in protocol])], [released]
     counts = [count_outputs(table, model, encoding) for table, model in zip(tables, models, strict=True)]
-    return _estimate(models, counts, method, on, pseudo_records)
+    return _estimate(models, counts, method, on, pseudo_records, rows_per_person)
 
 
 def estimate_by(
     released: Released,
-    protocol: Protocol | Channel,
+    protocol: Protocol | PublicProtocol | Channel,
     by: str,
     *,
     method: Method = "linear",
@@ -94,16 +129,37 @@ def estimate_by(
     pseudo_records: float = 0.0,
     column: str | None = None,
     encoding: str | None = None,
+    rows_per_person: int | None = None,
 ) -> dict[Hashable, Estimate]:
-    """An estimate for every group of a public column that was kept in the release."""
+    """An estimate for every group of a public column that was kept in the release.
+
+    Arguments:
+        released: the release, with the column `by`.
+        protocol: the one it was made with, full or public.
+        by: a public column that was kept.
+        …: those of `discreet.estimate.estimate`.
+    Returns:
+        By the values of the column, an `Estimate`.
+    Raises:
+        AlphabetError: no such column, or a column that is secret or released.
+        TableError: a value in the release that is no output of the protocol.
+    Example:
+        >>> import discreet as dc, pyarrow as pa
+        >>> from discreet.estimate import estimate_by
+        >>> channel = dc.Channel([[0.9, 0.2], [0.1, 0.8]], inputs=["a", "b"], outputs=["a", "b"])
+        >>> table = pa.table({"release": ["a"] * 70 + ["b"] * 30, "town": ["N", "S"] * 50})
+        >>> {town: found.n for town, found in estimate_by(table, channel, "town", column="release").items()}
+        {'N': 50, 'S': 50}
+    """
     model = model_of(protocol, assume, column)
     groups = count_groups(released, model, by, encoding)
-    return {name: _estimate([model], [counts], method, on, pseudo_records) for name, counts in groups.items()}
+    options = method, on, pseudo_records, rows_per_person
+    return {name: _estimate([model], [counts], *options, part=True) for name, counts in groups.items()}
 
 
 def estimate_strata(
     released: Released,
-    protocol: StratifiedProtocol,
+    protocol: Strata,
     *,
     method: Method = "linear",
     on: Placement = "raw",
@@ -111,24 +167,65 @@ def estimate_strata(
     pseudo_records: float = 0.0,
     column: str | None = None,
     encoding: str | None = None,
+    rows_per_person: int | None = None,
 ) -> dict[Stratum, Estimate]:
-    """An estimate for every stratum of the given columns that has records, by its own protocol."""
+    """An estimate for every stratum of the given columns that has records, by its own protocol.
+
+    Arguments:
+        released: the release, with the given columns.
+        protocol: one with given columns, full or public.
+        …: those of `discreet.estimate.estimate`.
+    Returns:
+        By the letters of the given columns, an `Estimate`.
+    Raises:
+        AlphabetError: a given column that the release does not have.
+        TableError: a value in the release that is no output of the protocol.
+    Example:
+        >>> import discreet as dc, pyarrow as pa
+        >>> from discreet.estimate import estimate_strata
+        >>> rows = [("a", "x", "k")] * 300 + [("a", "y", "m")] * 200 + [("b", "y", "k")] * 300 + [("b", "x", "m")] * 200
+        >>> table = pa.table(dict(zip(("s", "x", "given"), zip(*rows), strict=True)))
+        >>> joint = dc.Joint.from_table(table, secret="s", release="x", given="given")
+        >>> protocol = dc.design(joint, dc.LIP(0.5)).protocol
+        >>> found = estimate_strata(protocol.sanitise(table), protocol)
+        >>> {stratum: one.n for stratum, one in found.items()}
+        {('k',): 600, ('m',): 400}
+    """
     models = stratum_models(protocol, assume, column)
     counts = stratum_counts(released, protocol, models, encoding)
-    return {
-        key: _estimate([models[key]], [mine], method, on, pseudo_records) for key, mine in counts.items() if mine.any()
-    }
+    options = method, on, pseudo_records, rows_per_person
+    return {key: _estimate([models[key]], [mine], *options, part=True) for key, mine in counts.items() if mine.any()}
 
 
 def _estimate(
-    models: list[ReleaseModel], counts: list[Integers], method: Method, on: Placement, pseudo_records: float
+    models: list[ReleaseModel],
+    counts: list[Integers],
+    method: Method,
+    on: Placement,
+    pseudo_records: float,
+    rows_per_person: int | None,
+    *,
+    part: bool = False,
 ) -> Estimate:
     attributes = union([model.attributes for model in models])
-    check_size([sum(len(model.matrix) for model in models), *(len(attribute) for attribute in attributes)])
-    sample = Sample.of([(model.lifted(attributes), wave) for model, wave in zip(models, counts, strict=True)])
-    analysis = Analysis(sample, common_prior(models, attributes), method, pseudo_records)
+    said = [] if rows_per_person is None else [at_most(rows_per_person)]
+    stated = [(model.rows, int(wave.sum())) for model, wave in zip(models, counts, strict=True)]
+    clusters = widest(said or [clusters_of(rows, n, part=part) for rows, n in stated if rows is not None])
     asked = tuple(dict.fromkeys(name for model in models for name in model.asked))
     notes = tuple(dict.fromkeys(note for model in models for note in model.notes))
+    notes += () if clusters is None else (clusters.note,)
+    if len(models) == 1 and not isinstance(models[0].matrix, np.ndarray):
+        if method != "linear":
+            raise ParameterError(
+                "the most likely distribution of very many letters", where="method", remedy="Use method='linear'."
+            )
+        factor = 1.0 if clusters is None else clusters.factor
+        thin = SparseSample(models[0].matrix, counts[0], models[0].prior, factor)
+        return Estimate(SparseAnalysis(thin), attributes, asked, on, notes)
+    check_size([sum(model.size for model in models), *(len(attribute) for attribute in attributes)])
+    sample = Sample.of([(whole(model.lifted(attributes)), wave) for model, wave in zip(models, counts, strict=True)])
+    excess = models[0].excess if len(models) == 1 else None
+    analysis = Analysis(sample, common_prior(models, attributes), method, pseudo_records, excess, clusters)
     return Estimate(analysis, attributes, asked, on, notes)
 
 
@@ -152,7 +249,7 @@ def count_groups(
     groups = Alphabet.of_texts(by)
     with open_records(released, [*model.columns, by], encoding=encoding) as source:
         counts = _outputs_only(tabulated(source, [groups, *_readers(model)]), model)
-    each = counts.reshape(len(groups), len(model.matrix))
+    each = counts.reshape(len(groups), model.size)
     return {name: each[number] for number, name in enumerate(groups.met) if each[number].any()}
 
 
@@ -179,9 +276,9 @@ def outputs_and_groups(
 
 
 def _given(counts: NDArray[Any], model: ReleaseModel) -> Integers:
-    if counts.shape != (len(model.matrix),) or counts.dtype.kind not in "iu" or (counts < 0).any():
+    if counts.shape != (model.size,) or counts.dtype.kind not in "iu" or (counts < 0).any():
         raise TableError(
-            f"not {len(model.matrix)} counts", where="released", remedy="Give one whole number per output, or a table."
+            f"not {model.size} counts", where="released", remedy="Give one whole number per output, or a table."
         )
     return counts.astype(np.int64)
 

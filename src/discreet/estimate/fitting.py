@@ -46,7 +46,7 @@ class Sample:
     """The waves one under the other: `matrix[row, letter]`, `counts[row]`, and the row each wave `starts` at."""
 
     matrix: Floats
-    counts: Integers
+    counts: Integers | Floats
     starts: NDArray[np.intp]
 
     @classmethod
@@ -71,13 +71,20 @@ class Sample:
         return cls(np.concatenate(matrices), np.concatenate(counts), starts)
 
     @cached_property
-    def sizes(self) -> Integers:
+    def sizes(self) -> Integers | Floats:
         """n_k, the records of every wave."""
         return np.asarray(np.add.reduceat(self.counts, self.starts))
 
     @cached_property
     def n(self) -> int:
-        return int(self.sizes.sum())
+        """All records; not a whole number where they are `thinned`."""
+        total: int = self.sizes.sum().item()
+        return total
+
+    def thinned(self, factor: float) -> Sample:
+        """The same shares from fewer records: as many as are worth these where rows of one person are alike."""
+        least = float(self.sizes.min()) / LEAST_RECORDS
+        return Sample(self.matrix, self.counts / min(factor, max(least, 1.0)), self.starts)
 
     @cached_property
     def wave(self) -> NDArray[np.intp]:
@@ -175,7 +182,7 @@ class MostLikely:
 def most_likely(matrix: Floats, counts: Floats, start: Floats) -> MostLikely:
     """The maximum, from a start that gives every letter some probability; the matrix's columns have one sum."""
     n = float(counts.sum())
-    problem = _Problem(matrix / matrix.sum(axis=0).mean(), counts / n)
+    problem = _Mixture(matrix / matrix.sum(axis=0).mean(), counts / n)
     p, history = _squarem(problem, start / start.sum())
     if problem.gap(p) > EXACT:
         finished = _interior(problem, p)
@@ -185,7 +192,7 @@ def most_likely(matrix: Floats, counts: Floats, start: Floats) -> MostLikely:
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class _Mixture:
     matrix: Floats
     shares: Floats
 
@@ -215,7 +222,7 @@ class _Problem:
         return np.asarray(moved / moved.sum())
 
 
-def _squarem(problem: _Problem, p: Floats) -> tuple[Floats, list[float]]:
+def _squarem(problem: _Mixture, p: Floats) -> tuple[Floats, list[float]]:
     history = [problem.value(p)]
     for _ in range(EM_STEPS // 3):
         first = problem.step(p)
@@ -238,7 +245,7 @@ def _squarem(problem: _Problem, p: Floats) -> tuple[Floats, list[float]]:
     return p, history
 
 
-def _interior(problem: _Problem, p: Floats) -> Floats:
+def _interior(problem: _Mixture, p: Floats) -> Floats:
     """The primal-dual interior point method for g_x − 1 + z_x = 0, p_x z_x = 0, p, z ≥ 0 (Wright 1997).
 
     Newton's step for p_x z_x = μ, with a μ that shrinks; p and z stay positive. Near the end rounding decides, so the

@@ -14,6 +14,7 @@ from discreet.arrays import Floats
 from discreet.estimate.fitting import MostLikely, Sample, determined, left_inverse, most_likely
 from discreet.estimate.identification import bounding_scores
 from discreet.estimate.intervals import confidence_limits, is_uneven
+from discreet.estimate.row_clusters import RowClusters
 from discreet.exceptions import ParameterError
 
 Method = Literal["linear", "likelihood"]
@@ -28,12 +29,16 @@ class Analysis:
     """A sample, the prior of its letters, and how they are estimated.
 
     `pseudo_records` regularise the likelihood: as many clean records, distributed as the prior, are added to it.
+    `excess` is n times a covariance of the letters that comes on top of that of the outputs; `clusters` says that some
+    rows are one person's.
     """
 
     sample: Sample
     prior: Floats
     method: Method = "linear"
     pseudo_records: float = 0.0
+    excess: Floats | None = None
+    clusters: RowClusters | None = None
 
     def __post_init__(self) -> None:
         if self.method not in ("linear", "likelihood"):
@@ -44,6 +49,11 @@ class Analysis:
             raise ParameterError(
                 "linear estimates are not regularised", where="pseudo_records", remedy="Use method='likelihood'."
             )
+
+    @cached_property
+    def evidence(self) -> Sample:
+        """The sample as if every person had one row: what limits rest on."""
+        return self.sample if self.clusters is None else self.sample.thinned(self.clusters.factor)
 
     @cached_property
     def start(self) -> Floats:
@@ -115,7 +125,8 @@ class Functionals:
     @cached_property
     def covariance(self) -> Floats:
         """Linear: unbiased, from the shares observed. Likelihood: the inverse Fisher information at the fit."""
-        sample, known = self.analysis.sample, np.ix_(self.determined, self.determined)
+        clusters, known = self.analysis.clusters, np.ix_(self.determined, self.determined)
+        sample = self.analysis.evidence if clusters is not None and clusters.tied else self.analysis.sample
         covariance = np.full((len(self.rows), len(self.rows)), np.nan)
         if self.analysis.method == "linear":
             unbiased = np.sqrt(sample.sizes / (sample.sizes - 1))[sample.wave]
@@ -125,7 +136,23 @@ class Functionals:
             covariance[known] = sample.covariance(centred * unbiased, sample.empirical)
         else:
             covariance[known] = sample.covariance(self.scores, sample.matrix @ self.analysis.smoothed)
+        if self.analysis.excess is not None:
+            rows = self.rows[self.determined]
+            covariance[known] += rows @ self.analysis.excess @ rows.T / sample.n
+        if clusters is not None and not clusters.tied:
+            rows, p = self.rows[self.determined], self.analysis.smoothed
+            covariance[known] += (clusters.factor - 1) * ((rows * p) @ rows.T - np.outer(rows @ p, rows @ p)) / sample.n
         return covariance
+
+    @cached_property
+    def stretch(self) -> Floats:
+        """How much longer than those of the outputs alone the errors are."""
+        excess, n = self.analysis.excess, self.analysis.sample.n
+        if excess is None:
+            return np.ones(len(self.rows))
+        added = np.einsum("ij,jk,ik->i", self.rows, excess, self.rows) / n
+        spread = (self.rows**2 @ self.analysis.smoothed - (self.rows @ self.analysis.smoothed) ** 2) / n
+        return np.asarray(np.sqrt(1 + np.maximum(added, 0) / np.maximum(spread, np.finfo(float).tiny)))
 
     @cached_property
     def standard_errors(self) -> Floats:
@@ -135,15 +162,15 @@ class Functionals:
     def switched(self) -> NDArray[np.bool_]:
         """Determined combinations for which the normal approximation fails: judged with one more record a letter."""
         switched = np.zeros(len(self.rows), dtype=bool)
-        n, fitted = self.analysis.sample.n, self.analysis.fit.frequencies
+        n, fitted = self.analysis.evidence.n, self.analysis.fit.frequencies
         cautious = (n * fitted + 1) / (n + len(fitted))
-        switched[self.determined] = is_uneven(self.analysis.sample, cautious, self.blind_scores)
+        switched[self.determined] = is_uneven(self.analysis.evidence, cautious, self.blind_scores)
         return switched
 
     @cached_property
     def _bounding(self) -> tuple[Floats, Floats]:
         """Scores for confidence limits: the sharpest at the fit when its outputs may be off by a standard error."""
-        sample, fitted = self.analysis.sample, self.analysis.fit.frequencies
+        sample, fitted = self.analysis.evidence, self.analysis.fit.frequencies
         spread = np.sqrt(sample.scaled @ self.analysis.smoothed / sample.n)
         return bounding_scores(sample.scaled, self.rows[~self.determined], fitted, SLACK * spread)
 
@@ -171,7 +198,7 @@ class Functionals:
         """
         if not 0 < level < 1:
             raise ParameterError("a level outside (0, 1)", where="interval", remedy="Use 0.95 for 95 %.")
-        sample, fitted = self.analysis.sample, self.analysis.fit.frequencies
+        sample, fitted = self.analysis.evidence, self.analysis.fit.frequencies
         centre = np.full(len(self.rows), np.nan)
         centre[self.determined] = self.scores @ sample.shares
         half = float(ndtri((1 + level) / 2)) * self.standard_errors
@@ -179,6 +206,8 @@ class Functionals:
         if self.switched.any():
             scores = self.blind_scores[self.switched[self.determined]]
             limits[self.switched] = confidence_limits(sample, fitted, scores, scores, level)
+            middle = centre[self.switched, None]
+            limits[self.switched] = middle + (limits[self.switched] - middle) * self.stretch[self.switched, None]
         if not self.determined.all():
             limits[~self.determined] = confidence_limits(sample, fitted, *self._bounding, level)
             wide = np.column_stack(

@@ -18,7 +18,8 @@ from scipy.special import chdtrc
 
 from discreet.arrays import Floats
 from discreet.estimate.fitting import on_simplex
-from discreet.estimate.functionals import Functionals
+from discreet.estimate.functionals import Analysis, Functionals
+from discreet.estimate.many_letters import SparseFunctionals
 from discreet.estimate.result import Estimate
 from discreet.exceptions import ParameterError
 
@@ -28,7 +29,18 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Independence:
-    """The test's outcome. A small p-value speaks against independence."""
+    """The test's outcome. A small p-value speaks against independence.
+
+    Attributes:
+        statistic: of the test.
+        degrees: of freedom.
+        p_value: how often independent attributes give a statistic at least as large.
+        simulated: whether it was found by simulation.
+    Example:
+        >>> from discreet.estimate import Independence
+        >>> Independence(statistic=12.1, degrees=1, p_value=0.0005, simulated=False).p_value < 0.05
+        True
+    """
 
     statistic: float
     degrees: int
@@ -37,9 +49,33 @@ class Independence:
 
 
 def independence(estimate: Estimate, first: str, second: str) -> Independence:
-    """Test whether two attributes of one estimate, released together, are independent."""
+    """Test whether two attributes of one estimate, released together, are independent.
+
+    Arguments:
+        estimate: of a release with both attributes.
+        first: the name of one.
+        second: the name of the other.
+    Returns:
+        An `Independence`: `p_value`, `statistic`, `degrees`.
+    Raises:
+        AlphabetError: an attribute that the estimate does not have.
+        ParameterError: an estimate that cannot be tested.
+    Example:
+        >>> import discreet as dc, numpy as np
+        >>> from discreet.estimate import independence
+        >>> joint = dc.Joint.from_counts(np.arange(1, 9).reshape(2, 2, 2))
+        >>> protocol = dc.design(joint, dc.LIP(0.5)).protocol
+        >>> counts = np.round(1000 * protocol.channel.matrix @ joint.prior).astype(int)
+        >>> names = [one.name for one in joint.releases]
+        >>> independence(dc.estimate(counts, protocol), *names).p_value > 0.01
+        True
+    """
     table = estimate.table([first, second])
     cells = table.functionals
+    if isinstance(cells, SparseFunctionals) or not isinstance(estimate.analysis, Analysis):
+        raise ParameterError(
+            "a test of very many letters", where=f"{first}, {second}", remedy="Group the values of the two columns."
+        )
     if not cells.determined.all():
         raise ParameterError(
             "the release does not determine this cross-table", where=f"{first}, {second}",

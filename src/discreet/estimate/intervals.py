@@ -28,7 +28,7 @@ Where T is the smallest or the largest value that it can have, the tail is exact
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,25 +46,37 @@ APART = 1e3
 
 
 def given_statistic(
-    sample: Sample, weights: Floats, scores: Floats, statistic: Floats, start: Floats, most: float
+    sample: Sample,
+    weights: Floats,
+    scores: Floats,
+    statistic: Floats,
+    start: Floats,
+    most: float,
+    groups: LetterGroups | None = None,
 ) -> Floats:
     """The fitted p for many combinations at once, a row each; every row of `start` is positive and has w·p = θ.
 
     `most` is z². The primal-dual interior point method with a fixed barrier ε. In Newton's matrix the part of −ln f_T
     that is convex in p is replaced by its tangent, so that the matrix is positive definite and no step goes down.
-    A row that does not settle is left at its start, which is under the hypothesis too.
+    A row that does not settle is left at its start, which is under the hypothesis too. With `groups` letters of one
+    group keep their proportions of the start.
     """
-    each = RECORDS / sample.matrix.shape[1]
+    whole, matrix, each = start, sample.matrix[None], np.full(start.shape[1], RECORDS / start.shape[1])[None]
+    if groups is not None:
+        matrix, weights, each, start = groups.summed(sample.matrix, weights, start)
+    found, where, counts = start.copy(), np.arange(len(start)), sample.counts
     sides = np.stack([1 - weights, weights], axis=2)
     wanted = (sides * start[:, :, None]).sum(axis=1)
-    diagonal = np.arange(sample.matrix.shape[1])
+    diagonal = np.arange(start.shape[1])
     p, z = start, each / start
     for _ in range(STEPS):
-        q = np.maximum(p @ sample.matrix.T, 1e-300)
-        mean, variance, rise = _spread(sample, scores, q)
+        q = np.maximum((matrix @ p[:, :, None])[:, :, 0], 1e-300)
+        mean, variance, squares = _spread(sample, scores, q)
+        rise = (squares[:, None, :] @ matrix)[:, 0] / variance[:, None]
         surprise = np.minimum((statistic - mean) ** 2 / variance, most)
-        slope = p * ((sample.counts / q) @ sample.matrix + ((1 - surprise) / 2)[:, None] * rise) + each
-        roots = sample.matrix * (np.sqrt(sample.counts) / q)[:, :, None] * p[:, None, :]
+        pulled = ((counts / q)[:, None, :] @ matrix)[:, 0]
+        slope = p * (pulled + ((1 - surprise) / 2)[:, None] * rise) + each
+        roots = matrix * (np.sqrt(counts) / q)[:, :, None] * p[:, None, :]
         rise = p * rise
         curvature = roots.transpose(0, 2, 1) @ roots + 0.5 * rise[:, :, None] * rise[:, None, :]
         curvature[:, diagonal, diagonal] += z * p
@@ -79,18 +91,69 @@ def given_statistic(
         p = _moved(p, change)
         z = np.clip(_moved(z, dual), each / (APART * p), APART * each / p)
         settled = (np.abs(change) <= CLOSE * np.sqrt(p)).all(axis=1)
-        if settled.all():
-            break
-    held = (np.abs((sides * p[:, :, None]).sum(axis=1) - wanted) <= 1e-6 * wanted + TINY).all(axis=1)
-    return np.where((settled & held)[:, None], p / p.sum(axis=1, keepdims=True), start)
+        if settled.any():
+            held = (np.abs((sides * p[:, :, None]).sum(axis=1) - wanted) <= 1e-6 * wanted + TINY).all(axis=1)
+            good = settled & held
+            found[where[good]] = p[good] / p[good].sum(axis=1, keepdims=True)
+            left = ~settled
+            if not left.any():
+                break
+            where, p, z, sides, wanted = where[left], p[left], z[left], sides[left], wanted[left]
+            scores, statistic = scores[left], statistic[left]
+            if groups is not None:
+                matrix, each = matrix[left], each[left]
+    return found if groups is None else groups.spread_out(found, whole)
 
 
 def _spread(sample: Sample, scores: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
-    """E T, V = Var T, and the gradient of ln V in p, up to a constant (which Σ p = 1 takes up)."""
+    """E T, V = Var T, and the squares whose mean it is: their mean under a letter is the gradient of V in p, up to a
+    constant (which Σ p = 1 takes up)."""
     mean = np.add.reduceat(scores * q, sample.starts, axis=1) / np.add.reduceat(q, sample.starts, axis=1)
     squares = (scores - mean[:, sample.wave]) ** 2 * sample.sizes[sample.wave]
     variance = np.maximum((squares * q).sum(axis=1), 1e-300)
-    return mean @ sample.sizes, variance, squares @ sample.matrix / variance[:, None]
+    return mean @ sample.sizes, variance, squares
+
+
+@dataclass(frozen=True, eq=False)
+class LetterGroups:
+    """For every combination the letters that its test depends on most, by themselves, and all others as one group.
+
+    `number[i, x]` is the group of letter x for combination i. Var T is Σ_x p_x v_x; what is tested moves p along the
+    direction d = (Qᵀ diag(n/q) Q)⁻¹ w. Letters with the largest p_x v_x and d_x²/p_x, as shares of their sums, are kept
+    apart. The variance of T comes from few letters where the normal approximation fails: that is what fails.
+    """
+
+    number: NDArray[np.intp]
+    count: int
+
+    @classmethod
+    def of(cls, sample: Sample, weights: Floats, scores: Floats, support: Floats, kept: int) -> LetterGroups:
+        kept = min(kept, len(support))
+        q = np.maximum(sample.matrix @ support, 1e-300)
+        _, _, squares = _spread(sample, scores, np.repeat(q[None], len(scores), axis=0))
+        varied = (squares @ sample.matrix) * support
+        fisher = (sample.matrix.T * (sample.sizes[sample.wave] / q)) @ sample.matrix
+        fisher[np.diag_indices_from(fisher)] += RECORDS / len(support) / support**2
+        moved = np.linalg.solve(fisher, weights.T).T ** 2 / support
+        shares = [part / np.maximum(part.sum(axis=1, keepdims=True), 1e-300) for part in (varied, moved)]
+        order = np.argsort(-np.maximum(*shares), axis=1, kind="stable")[:, : kept - 1]
+        number = np.full(weights.shape, kept - 1, np.intp)
+        np.put_along_axis(number, order, np.arange(kept - 1)[None], axis=1)
+        return cls(number, kept)
+
+    def summed(self, matrix: Floats, weights: Floats, start: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Channel, combination, barrier and start over groups, a leading axis for the combinations."""
+        member = self.number[:, :, None] == np.arange(self.count)
+        masses = (member * start[:, :, None]).sum(axis=1)
+        within = member * (start / np.take_along_axis(masses, self.number, axis=1))[:, :, None]
+        each = member.sum(axis=1) * (RECORDS / start.shape[1])
+        return matrix @ within, (weights[:, None, :] @ within)[:, 0], each, masses
+
+    def spread_out(self, masses: Floats, start: Floats) -> Floats:
+        """Letters from groups, in the proportions of the start."""
+        before = np.zeros_like(masses)
+        np.add.at(before, (np.arange(len(masses))[:, None], self.number), start)
+        return np.asarray(start * np.take_along_axis(masses / before, self.number, axis=1))
 
 
 def _moved(values: Floats, change: Floats) -> Floats:
@@ -111,9 +174,12 @@ MOST_CORRECTION = 0.52
 """The largest r* − r that a mid-p tail needs: that of the value 0 of a Poisson count, over all means λ the largest of
 Φ⁻¹(e^{−λ}/2) + √(2λ). Where T is a count and very little noise, the formula can give much more, and is wrong there."""
 ROUNDS = 60
+MET = 1e-7
+"""Standard errors by which a test may miss its level: twins that differ in the last bits then agree to 1e-9."""
 BLOCK = 4_000_000
 MANY_LETTERS = 100
-"""With more, the tilted fit itself is the hypothesis: a fit for every combination would take minutes."""
+KEPT_LETTERS = 24
+"""With more, a fit of all of them for every combination would take minutes: so many groups are fitted instead."""
 
 
 def is_uneven(sample: Sample, frequencies: Floats, scores: Floats) -> NDArray[np.bool_]:
@@ -139,7 +205,8 @@ def confidence_limits(sample: Sample, fitted: Floats, lower: Floats, upper: Floa
         both = np.concatenate([lower[part], upper[part]])
         targets = np.repeat([z, -z], len(both) // 2)
         test = _TiltTest.of(sample, fitted, both, z**2)
-        limits[part] = test.theta(_root(test.signed, targets, test.step)).reshape(2, -1).T
+        tilts = _root(test.signed_of, targets, test.step)
+        limits[part] = test.theta(tilts).reshape(2, -1).T
     return limits
 
 
@@ -158,6 +225,7 @@ class _TiltTest:
     at_top: NDArray[np.bool_]
     step: Floats
     most: float
+    groups: LetterGroups | None
 
     @classmethod
     def of(cls, sample: Sample, fitted: Floats, scores: Floats, most: float) -> _TiltTest:
@@ -173,19 +241,29 @@ class _TiltTest:
         mean = weights @ support
         variance = np.maximum((weights - mean[:, None]) ** 2 @ support, FLOOR)
         noise = np.sqrt(np.diag(sample.covariance(scores, sample.matrix @ support))) * spread / width
+        many = len(fitted) > MANY_LETTERS
+        groups = LetterGroups.of(sample, weights, scores, support, KEPT_LETTERS) if many else None
         return cls(
             sample, np.log(support), weights, lowest, width, scores, scores @ sample.counts,
             np.all((scores <= low + FLOOR) | ~seen, axis=1), np.all((scores >= high - FLOOR) | ~seen, axis=1),
-            np.clip(noise / variance, 1e-9, 1.0), most,
+            np.clip(noise / variance, 1e-9, 1.0), most, groups,
         )  # fmt: skip
+
+    def only(self, rows: NDArray[np.intp]) -> _TiltTest:
+        """The test of some of the combinations."""
+        groups = None if self.groups is None else replace(self.groups, number=self.groups.number[rows])
+        return _TiltTest(
+            self.sample, self.log_fitted, self.weights[rows], self.lowest[rows], self.width[rows], self.scores[rows],
+            self.statistic[rows], self.at_bottom[rows], self.at_top[rows], self.step[rows], self.most, groups,
+        )  # fmt: skip
+
+    def signed_of(self, tilt: Floats, rows: NDArray[np.intp]) -> Floats:
+        return self.only(rows).signed(tilt)
 
     def hypothesis(self, tilt: Floats) -> Floats:
         """The p under which T is judged, a row a combination."""
-        tilted = self.tilted(tilt)
-        if tilted.shape[1] > MANY_LETTERS:
-            return tilted
-        start = np.maximum(tilted, FLOOR)
-        return given_statistic(self.sample, self.weights, self.scores, self.statistic, start, self.most)
+        start = np.maximum(self.tilted(tilt), FLOOR)
+        return given_statistic(self.sample, self.weights, self.scores, self.statistic, start, self.most, self.groups)
 
     def tilted(self, tilt: Floats) -> Floats:
         """p ∝ p̂ e^{s w}"""
@@ -252,35 +330,35 @@ class _TiltTest:
         return np.asarray(np.exp(np.log(masses) @ self.sample.sizes))
 
 
-def _root(function: Callable[[Floats], Floats], target: Floats, step: Floats) -> Floats:
-    """Where a falling function meets the target, for many at once: a growing bracket from 0, then Illinois' method.
+def _root(function: Callable[[Floats, NDArray[np.intp]], Floats], target: Floats, step: Floats) -> Floats:
+    """Where falling functions meet their targets, for many at once: a growing bracket from 0, then Illinois' method.
 
-    −∞ where it is below the target everywhere, +∞ where it is above.
+    `function(x, rows)` has the values of some of them. −∞ where one is below its target everywhere, +∞ where above.
     """
     here = np.zeros(len(step))
-    value = function(here) - target
+    value = function(here, np.arange(len(step))) - target
     towards = np.where(value > 0, 1.0, -1.0)
     there, other = here.copy(), value.copy()
-    while ((open_ := (other * towards > 0)) & (np.abs(there) < FURTHEST_TILT)).any():
-        here, value = np.where(open_, there, here), np.where(open_, other, value)
-        there = np.where(
-            open_, np.clip(towards * 4 * np.maximum(np.abs(there), step), -FURTHEST_TILT, FURTHEST_TILT), there
-        )
-        other = np.where(open_, function(there) - target, other)
-    bracketed = ~open_
-    kept = np.zeros(len(step))
+    while len(rows := np.flatnonzero((other * towards > 0) & (np.abs(there) < FURTHEST_TILT))):
+        here[rows], value[rows] = there[rows], other[rows]
+        further = towards[rows] * 4 * np.maximum(np.abs(there[rows]), step[rows])
+        there[rows] = np.clip(further, -FURTHEST_TILT, FURTHEST_TILT)
+        other[rows] = function(there[rows], rows) - target[rows]
+    bracketed = other * towards <= 0
+    kept = np.zeros(len(step), dtype=bool)
     for _ in range(ROUNDS):
-        if (~bracketed | (np.abs(there - here) <= 1e-7 * np.maximum(np.abs(there), step))).all():
+        apart = np.abs(there - here) > 1e-7 * np.maximum(np.abs(there), step)
+        rows = np.flatnonzero(bracketed & apart & (np.abs(other) > MET))
+        if not len(rows):
             break
+        x, y, f, g = here[rows], there[rows], value[rows], other[rows]
         with np.errstate(divide="ignore", invalid="ignore"):
-            middle = there - other * (there - here) / (other - value)
-        lower, upper = np.minimum(here, there), np.maximum(here, there)
-        middle = np.where(np.isfinite(middle) & (middle > lower) & (middle < upper), middle, (here + there) / 2)
-        found = function(middle) - target
-        crossed = found * other < 0
-        here, value = np.where(crossed, there, here), np.where(crossed, other, np.where(kept > 0, value / 2, value))
-        kept = np.where(crossed, 0, 1)
-        there, other = middle, found
-        if (~bracketed | (np.abs(other) <= 1e-4)).all():
-            break
+            middle = y - g * (y - x) / (g - f)
+        inside = np.isfinite(middle) & (middle > np.minimum(x, y)) & (middle < np.maximum(x, y))
+        middle = np.where(inside, middle, (x + y) / 2)
+        found = function(middle, rows) - target[rows]
+        crossed = found * g < 0
+        here[rows], value[rows] = np.where(crossed, y, x), np.where(crossed, g, np.where(kept[rows], f / 2, f))
+        kept[rows] = ~crossed
+        there[rows], other[rows] = middle, found
     return np.where(bracketed, there, np.where(towards > 0, np.inf, -np.inf))

@@ -10,17 +10,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
-from discreet.arrays import Integers
+from discreet.arrays import Integers, whole
+from discreet.attribute import Attribute
 from discreet.channel import label
 from discreet.estimate.release_model import Assumption, ReleaseModel, model_of
 from discreet.exceptions import AlphabetError, TableError
 from discreet.given_columns import Stratum
-from discreet.joint import Attribute
+from discreet.protocol.public import StratifiedPublic
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.records.counting import tabulated
 from discreet.records.letters import LabelReader, LetterReader, column_of
 from discreet.records.source import open_records
+
+Strata = StratifiedProtocol | StratifiedPublic
 
 ALIKE = 1e-12
 """Two probabilities of an exact law that differ by less are the same, rounded."""
@@ -42,29 +46,28 @@ class _GivenReader:
         return self.reader.codes([values]).astype(np.intp)
 
 
-def stratum_models(
-    protocol: StratifiedProtocol, assume: Assumption | None, column: str | None
-) -> dict[Stratum, ReleaseModel]:
-    name = column or column_of(protocol.joint)
+def stratum_models(protocol: Strata, assume: Assumption | None, column: str | None) -> dict[Stratum, ReleaseModel]:
+    name = column or column_of(protocol.first if isinstance(protocol, StratifiedPublic) else protocol.joint)
     return {key: _without_absent(model_of(one, assume, name)) for key, one in protocol.strata.items()}
 
 
 def _without_absent(model: ReleaseModel) -> ReleaseModel:
     """The model with an output of its own, which never occurs, for every letter that the stratum does not have and that
     is therefore released as a draw from all others: left as it is, it would leave all of them undetermined."""
-    law = model.matrix @ model.prior
-    absent = np.flatnonzero((model.prior == 0) & (np.abs(model.matrix - law[:, None]).max(axis=0) < ALIKE))
+    full = whole(model.matrix)
+    law = full @ model.prior
+    absent = np.flatnonzero((model.prior == 0) & (np.abs(full - law[:, None]).max(axis=0) < ALIKE))
     if not len(absent):
         return model
-    matrix = np.vstack([model.matrix, np.zeros((len(absent), model.matrix.shape[1]))])
+    matrix = np.vstack([full, np.zeros((len(absent), full.shape[1]))])
     matrix[:, absent] = 0.0
-    matrix[len(model.matrix) + np.arange(len(absent)), absent] = 1.0
+    matrix[len(full) + np.arange(len(absent)), absent] = 1.0
     names = tuple(f"\N{REPLACEMENT CHARACTER}{number}" for number in range(len(absent)))
     return replace(model, matrix=matrix, labels=((*model.labels[0], *names),), notes=(*model.notes, ABSENT))
 
 
 def stratum_counts(
-    released: Any, protocol: StratifiedProtocol, models: dict[Stratum, ReleaseModel], encoding: str | None
+    released: Any, protocol: Strata, models: dict[Stratum, ReleaseModel], encoding: str | None
 ) -> dict[Stratum, Integers]:
     """How often each output of each stratum occurs."""
     first = next(iter(models.values()))
@@ -95,24 +98,31 @@ def stratum_counts(
 _SAME = "Estimate with the protocol that the table was released with."
 
 
-def pooled_model(protocol: StratifiedProtocol, models: dict[Stratum, ReleaseModel]) -> ReleaseModel:
+def pooled_model(protocol: Strata, models: dict[Stratum, ReleaseModel]) -> ReleaseModel:
     """All strata as one channel; the strata are the letters of one more attribute, which is not hidden."""
     first, several = next(iter(models.values())), len(protocol.given) > 1
     keys = tuple(models) if several else tuple(key[0] for key in models)
     stratum = Attribute("×".join(attribute.name for attribute in protocol.given), keys)
-    shares = np.array([(protocol.strata[key].joint.n or 0) / protocol.n for key in models])
     sizes = [model.matrix.shape for model in models.values()]
     matrix = np.zeros((sum(rows for rows, _ in sizes), sum(columns for _, columns in sizes)))
     row = column = 0
     for model in models.values():
         matrix[row : row + len(model.matrix), column : column + model.matrix.shape[1]] = model.matrix
         row, column = row + len(model.matrix), column + model.matrix.shape[1]
+    blocks = [model.excess for model in models.values()]
+    excess = None
+    if all(block is not None for block in blocks):
+        parts = zip(protocol.shares, blocks, strict=True)
+        excess = block_diag(*(share * block for share, block in parts if block is not None))
     names = tuple(f"{label(key)}: {name}" for key, model in models.items() for name in model.labels[0])
     return replace(
         first,
         matrix=matrix,
         attributes=(stratum, *first.attributes),
-        prior=np.concatenate([share * model.prior for share, model in zip(shares, models.values(), strict=True)]),
+        prior=np.concatenate(
+            [share * model.prior for share, model in zip(protocol.shares, models.values(), strict=True)]
+        ),
         labels=(names,),
         notes=tuple(dict.fromkeys(note for model in models.values() for note in model.notes)),
+        excess=excess,
     )

@@ -12,24 +12,36 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from discreet.arrays import Floats
+from discreet.attribute import Attribute, letters_of
 from discreet.channel import label
 from discreet.estimate.fitting import on_simplex
 from discreet.estimate.functionals import Analysis, Functionals
 from discreet.estimate.identification import determined_combinations
+from discreet.estimate.many_letters import SparseAnalysis, SparseFunctionals, sparse_margins
 from discreet.estimate.release_model import marginal_rows
 from discreet.exceptions import AlphabetError, ParameterError
-from discreet.joint import Attribute, letters_of
 
 Placement = Literal["raw", "clip", "simplex"]
 
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A combination of frequencies: a mean, a share, a contrast."""
+    """A combination of frequencies: a mean, a share, a contrast.
 
-    functional: Functionals
+    Attributes:
+        functional: what it was computed from; `value`, `standard_error`, `bounds` and `interval(0.95)` are read off it.
+    Example:
+        >>> import discreet as dc, numpy as np
+        >>> found = dc.estimate(np.array([70, 30]), dc.Channel([[0.9, 0.2], [0.1, 0.8]], inputs=[0, 1]))
+        >>> mean = found.mean()
+        >>> round(mean.value, 3), round(mean.standard_error, 3)
+        (0.286, 0.066)
+    """
+
+    functional: Functionals | SparseFunctionals
 
     @property
     def value(self) -> float:
@@ -56,9 +68,25 @@ class Estimate:
 
     Entries are not numbers where the release does not determine them; `bounds` and `interval` are numbers everywhere.
     Standard errors and covariance are those of the raw estimate, also where it was clipped or projected.
+
+    Attributes:
+        analysis: what it was computed from.
+        attributes: all attributes of the release.
+        names: those that are shown.
+        on: "raw", "clip" or "simplex".
+        remarks: what was assumed; `notes` has these and what the numbers themselves call for.
+    Raises:
+        ParameterError: a placement that nobody knows.
+    Example:
+        >>> import discreet as dc, numpy as np
+        >>> found = dc.estimate(np.array([70, 30]), dc.Channel([[0.9, 0.2], [0.1, 0.8]]))
+        >>> found.standard_errors.round(3).tolist(), found.interval(0.95).round(2).tolist()
+        ([0.066, 0.066], [[0.58, 0.83], [0.17, 0.42]])
+        >>> round(found.effective_sample_size)
+        47
     """
 
-    analysis: Analysis
+    analysis: Analysis | SparseAnalysis
     attributes: tuple[Attribute, ...]
     names: tuple[str, ...]
     on: Placement = "raw"
@@ -83,7 +111,12 @@ class Estimate:
         return letters_of(self.shown)
 
     @cached_property
-    def functionals(self) -> Functionals:
+    def functionals(self) -> Functionals | SparseFunctionals:
+        if isinstance(self.analysis, SparseAnalysis):
+            place = {attribute.name: axis for axis, attribute in enumerate(self.attributes)}
+            sizes = tuple(len(attribute) for attribute in self.attributes)
+            rows = sparse_margins(sizes, tuple(place[name] for name in self.names))
+            return SparseFunctionals(self.analysis.sample, rows)
         return Functionals(self.analysis, marginal_rows(self.attributes, self.names))
 
     @cached_property
@@ -100,6 +133,33 @@ class Estimate:
     @property
     def covariance(self) -> Floats:
         return self.functionals.covariance
+
+    def covariance_of(self, letters: Sequence[Hashable]) -> Floats:
+        """The covariance of the frequencies of some letters, in this order; for thousands of letters `covariance` is
+        refused and this is how it is asked for.
+
+        Arguments:
+            letters: some of `letters`.
+
+        Returns:
+            A matrix with a row and a column for each.
+
+        Raises:
+            AlphabetError: not a letter of this estimate.
+
+        Example:
+            >>> import discreet, numpy
+            >>> found = discreet.estimate(numpy.array([70, 30]), discreet.Channel([[0.9, 0.2], [0.1, 0.8]], ["a", "b"]))
+            >>> found.covariance_of(["b"]).round(4).tolist()
+            [[0.0043]]
+        """
+        place = {letter: i for i, letter in enumerate(self.letters)}
+        if not all(letter in place for letter in letters):
+            raise AlphabetError("not a letter of this estimate", where="letters", remedy="Use some of `letters`.")
+        chosen = [place[letter] for letter in letters]
+        if isinstance(self.functionals, SparseFunctionals):
+            return SparseFunctionals(self.functionals.sample, self.functionals.rows[chosen]).covariance
+        return np.asarray(self.covariance[np.ix_(chosen, chosen)])
 
     @property
     def determined(self) -> NDArray[np.bool_]:
@@ -127,7 +187,8 @@ class Estimate:
 
     def table(self, names: Sequence[str]) -> Estimate:
         """The cross-table of some attributes; `cells` has an axis for each."""
-        marginal_rows(self.attributes, names)
+        if isinstance(self.analysis, Analysis):
+            marginal_rows(self.attributes, names)
         return Estimate(self.analysis, self.attributes, tuple(names), self.on, self.remarks)
 
     @property
@@ -143,7 +204,10 @@ class Estimate:
             raise ParameterError(
                 f"not {len(self.letters)} weights", where="combination", remedy="Give a number a letter."
             )
-        return Quantity(Functionals(self.analysis, given[None] @ self.functionals.rows))
+        if isinstance(self.functionals, SparseFunctionals):
+            rows = sparse.csr_array(sparse.csr_array(given[None]) @ self.functionals.rows)
+            return Quantity(SparseFunctionals(self.functionals.sample, rows))
+        return Quantity(Functionals(self.functionals.analysis, given[None] @ self.functionals.rows))
 
     def mean(self, values: Mapping[Hashable, float] | Callable[[Hashable], float] | None = None) -> Quantity:
         """The mean of a number a letter; the letters themselves where they are numbers."""
@@ -165,7 +229,7 @@ class Estimate:
         if not self.determined.all():
             return 0.0
         p = on_simplex(self.functionals.values)
-        return float((p * (1 - p)).sum() / np.trace(self.covariance))
+        return float((p * (1 - p)).sum() / (self.standard_errors**2).sum())
 
     @property
     def design_effect(self) -> float:
@@ -176,7 +240,12 @@ class Estimate:
     def combinations(self) -> tuple[tuple[str, Quantity], ...]:
         """What the release does determine, in words, each with its estimate."""
         labels = [label(letter) for letter in self.letters]
-        found = determined_combinations(self.analysis.sample.scaled, self.functionals.rows)
+        if isinstance(self.functionals, SparseFunctionals):
+            raise ParameterError(
+                f"{len(labels):,} letters", where="combinations", remedy="Look at `determined`, letter by letter."
+            )
+        sample = self.functionals.analysis.sample
+        found = determined_combinations(sample.scaled, self.functionals.rows)
         return tuple((_words(row, labels), self.combination(row)) for row in found)
 
     @property
@@ -192,10 +261,12 @@ class Estimate:
             if self.on == "simplex":
                 notes.append("Not projected to the simplex, since not all letters are determined.")
         if (switched := self.functionals.switched).any():
-            notes.append(
-                f"The normal approximation fails for {_listed(labels[switched])}: their intervals invert a test "
-                "(saddlepoint tail of the linear estimate)."
+            way = (
+                "are empirical Bernstein limits, which hold for any number of records"
+                if isinstance(self.functionals, SparseFunctionals)
+                else "invert a test (saddlepoint tail of the linear estimate)"
             )
+            notes.append(f"The normal approximation fails for {_listed(labels[switched])}: their intervals {way}.")
         if self.analysis.pseudo_records:
             notes.append(
                 f"Regularised by {self.analysis.pseudo_records:g} records distributed as the prior; "
@@ -222,7 +293,21 @@ def _listed(labels: NDArray[np.object_]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """first − second, letter by letter, or of two quantities."""
+    """first − second, letter by letter, or of two quantities.
+
+    Attributes:
+        first: an `Estimate` or a `Quantity`.
+        second: another, of the same letters; `values`, `standard_errors`, `interval(0.95)` are of first − second.
+    Raises:
+        AlphabetError: estimates of different letters.
+    Example:
+        >>> import discreet as dc, numpy as np
+        >>> from discreet.estimate import Difference
+        >>> channel = dc.Channel([[0.9, 0.2], [0.1, 0.8]])
+        >>> then, now = (dc.estimate(np.array(counts), channel) for counts in ([70, 30], [60, 40]))
+        >>> Difference(now, then).values.round(3).tolist()
+        [-0.143, 0.143]
+    """
 
     first: Estimate | Quantity
     second: Estimate | Quantity
@@ -261,11 +346,27 @@ class Difference:
 
 
 def difference(first: Estimate | Quantity, second: Estimate | Quantity) -> Difference:
-    """The difference of two estimates from independent releases: other records, not other columns of the same ones."""
+    """The difference of two estimates from independent releases: other records, not other columns of the same ones.
+
+    Arguments:
+        first: an estimate, or a quantity made of one.
+        second: the same of other records.
+    Returns:
+        A `Difference`: `values`, `standard_errors`, `interval(0.95)`.
+    Raises:
+        AlphabetError: estimates of different letters.
+    Example:
+        >>> import discreet as dc, numpy as np
+        >>> from discreet.estimate import difference
+        >>> channel = dc.Channel([[0.9, 0.2], [0.1, 0.8]])
+        >>> then, now = (dc.estimate(np.array(counts), channel) for counts in ([70, 30], [60, 40]))
+        >>> difference(now, then).values.round(3).tolist()
+        [-0.143, 0.143]
+    """
     return Difference(first, second)
 
 
-def _functional(one: Estimate | Quantity) -> Functionals:
+def _functional(one: Estimate | Quantity) -> Functionals | SparseFunctionals:
     return one.functionals if isinstance(one, Estimate) else one.functional
 
 

@@ -75,7 +75,7 @@ class AtomicFile:
         if self._named:
             os.replace(self._hidden, self.target)
             self._named = False
-        os.fchmod(self.descriptor, 0o666 & ~_umask())
+        os.fchmod(self.descriptor, file_mode())
         sync_folder(self.target.parent)
 
     def _link(self, name: Path) -> None:
@@ -167,10 +167,11 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _umask() -> int:
+def file_mode(wanted: int = 0o666) -> int:
+    """What the umask leaves of a mode."""
     mask = os.umask(0o077)
     os.umask(mask)
-    return mask
+    return wanted & ~mask
 
 
 # ---- a file or a pipe ----------------------------------------------------------------------------------------------

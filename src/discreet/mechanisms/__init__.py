@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discreet.joint import Form, Joint
+from discreet.attribute import Form
+from discreet.joint import Joint
 from discreet.mechanisms.calibration import ROBUST_ONLY, Calibrated, Family, calibrate
 from discreet.mechanisms.conditional_reporting import calibrated_robust_cr, cr
 from discreet.mechanisms.independent_reporting import calibrated_ir
-from discreet.mechanisms.randomised_response import calibrated_grr, calibrated_srr
-from discreet.mechanisms.unary_encoding import oue
+from discreet.mechanisms.randomised_response import calibrated_grr, calibrated_srr, keep_or_draw
+from discreet.mechanisms.unary_encoding import LISTED_LETTERS, oue
 from discreet.notions.notion import Notion
 from discreet.notions.rldp import RLDP
 
@@ -29,13 +30,14 @@ FORM_REFUSED = {
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """A family by name, its calibration, the forms it works on, and those in which it is for robust LDP only."""
+    """A family by name, its calibration, the forms it works on, those in which it is for robust LDP only, its size."""
 
     name: str
     title: str
     calibrated: Callable[[Joint, Notion], Calibrated]
     forms: tuple[Form, ...] = ANY
     robust: tuple[Form, ...] = ()
+    size: str = "any number of letters"
 
     def refuses(self, joint: Joint, notion: Notion) -> str | None:
         """Why not, in words; None if it suits."""
@@ -57,7 +59,8 @@ CLOSED_FORMS: dict[str, ClosedForm] = {
     form.name: form
     for form in (
         ClosedForm("grr", "generalised randomised response", calibrated_grr),
-        ClosedForm("oue", "optimised unary encoding", _family(oue)),
+        ClosedForm("keep-or-draw", "the value itself or a draw from all of them", _family(keep_or_draw)),
+        ClosedForm("oue", "optimised unary encoding", _family(oue), size=f"{LISTED_LETTERS} letters"),
         ClosedForm(
             "cr",
             "conditional reporting",

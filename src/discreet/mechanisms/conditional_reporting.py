@@ -20,10 +20,11 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.attribute import Form
 from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.information import utility
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.mechanisms.calibration import Calibrated, best_share, robust
 from discreet.mechanisms.randomised_response import randomised_response
 from discreet.notions.notion import Notion

@@ -12,9 +12,10 @@ from functools import cache
 
 import numpy as np
 
+from discreet.attribute import Form
 from discreet.channel import Channel
 from discreet.information import utility
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.mechanisms.calibration import Calibrated, best_share, robust, strongest
 from discreet.mechanisms.randomised_response import randomised_response
 from discreet.notions.notion import Notion

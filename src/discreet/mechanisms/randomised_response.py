@@ -1,5 +1,7 @@
 """Generalised Randomised Response: tell the truth with odds e^α against each other letter (funnel-2, eq. 28).
 
+Keep or draw: tell the truth with probability κ_x, otherwise draw a value: the law of X stays what it was.
+
 Secret Randomised Response (robust-2, Definition 4): GRR that may move by e^{2ε} where the secret is the same.
 """
 
@@ -10,8 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.attribute import Form
 from discreet.channel import Channel
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.mechanisms.calibration import Calibrated, calibrate, strongest
 from discreet.notions.notion import Notion
 from discreet.notions.rldp import RLDP
@@ -22,6 +25,30 @@ def grr(joint: Joint, strength: float) -> Channel:
     """GRR^α on the target letters. At infinite strength it is the identity."""
     matrix = randomised_response(len(joint.target_letters), strength)
     return Channel(matrix[:, joint.target_of], joint.letters, joint.target_letters)
+
+
+def keep_or_draw(joint: Joint, strength: float) -> Channel:
+    """The value x itself with probability κ_x, otherwise a draw with law ∝ p(1 − κ): p κ + p (1 − κ) = p is kept.
+
+    If the draw told nothing, an output y would have P(y|s)/P(y) = 1 − κ_y + κ_y r with r = P(y|s)/p_y; κ_y is the
+    largest for which that stays within e^±α for every secret. What the draw tells is found by calibrating α.
+    """
+    law, given = joint.target_prior, joint.release_given_secret
+    if joint.form is Form.RELEASES_SECRET:
+        given = joint.letter_given_secret
+    ratios = np.divide(given, law, out=np.ones_like(given), where=law > 0)
+    rise, fall = (np.expm1(min(strength, 600.0)), -np.expm1(-strength))
+    moves = ratios - 1
+    room = np.divide(np.where(moves > 0, rise, fall), np.abs(moves), out=np.full_like(moves, np.inf), where=moves != 0)
+    kept = np.where(law > 0, np.minimum(1.0, room.min(axis=0)), 0.0)
+    occurs = np.flatnonzero(law > 0)
+    drawn = law * (1 - kept)
+    drawn = drawn / drawn.sum() if drawn.sum() > 0 else law
+    matrix = drawn[occurs, None] * (1 - kept)
+    matrix[np.arange(len(occurs)), occurs] += kept[occurs]
+    matrix[:, law == 0] = law[occurs, None]
+    outputs = tuple(joint.target_letters[t] for t in occurs)
+    return Channel((matrix / matrix.sum(axis=0))[:, joint.target_of], joint.letters, outputs)
 
 
 def randomised_response(size: int, strength: float) -> NDArray[np.float64]:

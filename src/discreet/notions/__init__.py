@@ -2,7 +2,7 @@
 
 Problem: which rows of a mechanism tell too little about the secret to matter, and how much a given mechanism tells.
 Theorem: a notion is a convex cone of rows (theory 1); a mechanism satisfies it when all of its rows lie in the cone.
-Entrance: `LDP`, `LIP`, `SRLIP`, `OrdinaryLDP`, `RLDP`, `RLIP`; `NOTIONS` has all notions of this folder by name.
+Entrance: `LDP`, `LIP`, `RLDP`, `PML` and the others below; `NOTIONS` has all notions of this folder by name.
 Size: levels of 10,000 outputs and 1,000 letters within a second; conditions are listed, or found as they are needed.
 Proves: nothing; levels are floats that are exact up to rounding. Proofs in integers are made by `certify`.
 """
@@ -19,15 +19,21 @@ from discreet.notions.srlip import SRLIP
 from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
+from discreet.notions.pml import PML
+from discreet.notions.alip import ALIP
+from discreet.notions.shift import Shift
+from discreet.notions.perfect import Perfect
 # isort: on
 
 for module in iter_modules(__path__):
     import_module(f"{__name__}.{module.name}")
 
 __all__ = [
+    "ALIP",
     "LDP",
     "LIP",
     "NOTIONS",
+    "PML",
     "RLDP",
     "RLIP",
     "SRLIP",
@@ -36,6 +42,8 @@ __all__ = [
     "Level",
     "Notion",
     "OrdinaryLDP",
+    "Perfect",
+    "Shift",
     "Witness",
     "Words",
     "allows",

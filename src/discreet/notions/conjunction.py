@@ -18,15 +18,9 @@ from discreet.arrays import Floats
 from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
-from discreet.notions.notion import INSIDE, SEVERAL, Average, Cone, Level, Notion, Words, words_of
+from discreet.notions.notion import AVERAGES, INSIDE, SEVERAL, Cone, Level, Notion, Words, joined_words, words_of
 from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.uncertainty.uncertainty import Uncertainty
-
-
-def _promise(notion: Conjunction, joint: Joint, epsilon: float) -> str:
-    first, *others = notion.parts
-    said = [words_of(first).promise(first, joint, epsilon)]
-    return " And: ".join([*said, *(words_of(one).promise(one, joint, one.epsilon) for one in others)])
 
 
 @dataclass(frozen=True)
@@ -41,6 +35,12 @@ class Conjunction(Notion):
             raise ParameterError(
                 "not two or more different notions", where="&", remedy="Join different ones: LIP(0.5) & OrdinaryLDP(8)."
             )
+        if any(words_of(one).name in AVERAGES for one in flat):
+            raise ParameterError(
+                "an average among notions",
+                where="&",
+                remedy="Give the others as its ceiling: Funnel(0.02, ceiling=LIP(1)).",
+            )
         object.__setattr__(self, "parts", flat)
 
     @property
@@ -54,22 +54,8 @@ class Conjunction(Notion):
 
     @cached_property
     def words(self) -> Words:  # type: ignore[override]
-        """Made of the words of the parts; the level of the first is ε, the others state theirs."""
-        every = [words_of(one) for one in self.parts]
-        first, others = every[0], list(zip(every[1:], self.parts[1:], strict=True))
-        return Words(
-            name="Conjunction",
-            command="",
-            title=" and ".join([first.title, *(f"{words.title} at {one.epsilon:g}" for words, one in others)]),
-            row=" and ".join(words.row for words in every),
-            symbol=" and ".join(
-                [first.symbol, *(words.symbol.replace("ε", f"{one.epsilon:g}") for words, one in others)]
-            ),
-            over=first.over,
-            formula=first.formula,
-            promise=_promise,
-            at_prior=any(words.at_prior for words in every),
-        )
+        """Made of the words of the parts."""
+        return joined_words(self.parts)
 
     def at(self, epsilon: float) -> Conjunction:
         """The first part at another level, the others as they are."""
@@ -89,13 +75,6 @@ class Conjunction(Notion):
             return np.vstack([find(v) for find in lazy])
 
         return Cone(np.vstack([cone.rows for cone in cones]), separate if lazy else None)
-
-    def average(self, joint: Joint) -> Average | None:
-        """That of the one part that has one: a master program has one such row."""
-        found = [one for one in (part.average(joint) for part in self.parts) if one is not None]
-        if len(found) > 1:
-            raise ParameterError("two promises about averages", where="&", remedy="Join at most one of them.")
-        return found[0] if found else None
 
     def level(self, channel: Channel, joint: Joint) -> Level:
         """That of the first part if the channel satisfies the others, otherwise infinite, with what breaks them."""

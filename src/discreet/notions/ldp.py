@@ -32,7 +32,20 @@ def _promise(_: LDP, joint: Joint, epsilon: float) -> str:
 @registered
 @dataclass(frozen=True)
 class LDP(Notion):
-    """P(y | s) ≤ e^ε P(y | s') for every output and every two secrets. Secrets of probability zero do not count."""
+    """P(y | s) ≤ e^ε P(y | s') for every output and every two secrets. Secrets of probability zero do not count.
+
+    Arguments:
+        epsilon: the largest ln P(y | s) / P(y | s'), in nats.
+
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[1, 3], [3, 1]])
+        >>> round(discreet.LDP(1).level(discreet.Channel([[0.7, 0.3], [0.3, 0.7]]), joint).epsilon, 4)
+        0.4055
+
+    Raises:
+        ParameterError: an epsilon that is not a positive number.
+    """
 
     epsilon: float
     words = Words(
@@ -54,7 +67,7 @@ class LDP(Notion):
 
     def level(self, channel: Channel, joint: Joint) -> Level:
         check_fits(channel, joint)
-        likelihoods = channel.matrix @ joint.letter_given_secret.T
+        likelihoods = channel.rows @ joint.letter_given_secret.T
         first, second = likelihoods.argmax(axis=1), likelihoods.argmin(axis=1)
         rows = np.arange(len(likelihoods))
         ratios = log_ratio(likelihoods[rows, first], likelihoods[rows, second])

@@ -23,7 +23,20 @@ def _promise(_: LIP, joint: Joint, epsilon: float) -> str:
 @registered
 @dataclass(frozen=True)
 class LIP(Notion):
-    """e^−ε ≤ P(y | s) / P(y) ≤ e^ε, which by Bayes is the change from prior to posterior of S (eq. 4)."""
+    """e^−ε ≤ P(y | s) / P(y) ≤ e^ε, which by Bayes is the change from prior to posterior of S (eq. 4).
+
+    Arguments:
+        epsilon: the largest |ln P(s | y) / P(s)|, in nats.
+
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[1, 3], [3, 1]])
+        >>> round(discreet.LIP(1).level(discreet.Channel([[0.7, 0.3], [0.3, 0.7]]), joint).epsilon, 4)
+        0.2231
+
+    Raises:
+        ParameterError: an epsilon that is not a positive number.
+    """
 
     epsilon: float
     words = Words(
@@ -44,8 +57,8 @@ class LIP(Notion):
     def level(self, channel: Channel, joint: Joint) -> Level:
         """funnel-2, eq. 27"""
         check_fits(channel, joint)
-        likelihoods = channel.matrix @ joint.letter_given_secret.T
-        moves = np.abs(log_ratio(likelihoods, (channel.matrix @ joint.prior)[:, None]))
+        likelihoods = channel.rows @ joint.letter_given_secret.T
+        moves = np.abs(log_ratio(likelihoods, (channel.rows @ joint.prior)[:, None]))
         y, s = np.unravel_index(int(moves.argmax()), moves.shape)
         return Level(float(moves[y, s]), Witness(channel.outputs[y], joint.secret_letters[joint.seen[s]]))
 

@@ -10,7 +10,7 @@ A type that is not registered is refused everywhere; nothing falls back on the p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -18,11 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Indices
+from discreet.attribute import Attribute
 from discreet.channel import Channel
-from discreet.exceptions import ChannelError, ParameterError
+from discreet.exceptions import ChannelError, ParameterError, visible
 from discreet.joint import Joint
+from discreet.phrases import times
 from discreet.uncertainty.uncertainty import Uncertainty
 
+if TYPE_CHECKING:
+    from discreet.utilities.utility import PiecewiseLinear, Separable
+
+APPROXIMATE = "approximate confidence limits from the effective number of records"
+"""What limits are with weighted records, where they are exact with counts."""
 INSIDE = 1e-12
 """A row this far outside the cone, relative to the terms of the condition, is outside by rounding."""
 
@@ -58,7 +65,9 @@ class Witness:
     """Where a level is attained: seeing `output` changes the odds between `secret` and `other` the most.
 
     `other` is None where the chance of `secret` is compared with what it was before (LIP), `side_channel` names the
-    attributes an attacker knows beforehand (SRLIP), `distribution` is the worst P(s, x) of the uncertainty set (RLDP).
+    attributes an attacker knows beforehand (SRLIP), `distribution` is the worst P(s, x) of the uncertainty set (RLDP),
+    `statement` the secrets that become likelier together (Shift), `move` the logarithm of the change where that is not
+    the level itself (ALIP).
     """
 
     output: Hashable
@@ -66,6 +75,8 @@ class Witness:
     other: Hashable | None = None
     side_channel: tuple[tuple[str, Hashable], ...] = ()
     distribution: NDArray[np.float64] | None = None
+    statement: tuple[Hashable, ...] = ()
+    move: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +85,11 @@ class Level:
 
     epsilon: float
     witness: Witness | None = None
+
+
+def change_of_belief(epsilon: float) -> tuple[str, str]:
+    """What a level means to a board, where it is the logarithm of a factor."""
+    return "is the most any belief about the secret can change", f"× {times(epsilon)}"
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,9 @@ class Words:
     the annex of a page shows "for every output y" and for everything in `over`; a formula is one line of text
     (`report.mathml` says how it is written). `promise(notion, joint, epsilon)` is what is promised at a proven level,
     in one or two sentences for a board. `at_prior`: the promise is about the one distribution in the file.
+
+    `measure` is what the level is called in "… at epsilon 0.5", `headline(level)` what it means with its number, in few
+    words, and `worst(level)` tells its witness where that is not a ratio of chances.
     """
 
     name: str
@@ -96,18 +115,31 @@ class Words:
     formula: str
     promise: Callable[[Any, Joint, float], str] = field(repr=False)
     at_prior: bool = True
+    measure: str = "epsilon"
+    headline: Callable[[float], tuple[str, str]] = field(default=change_of_belief, repr=False)
+    worst: Callable[[Level], str] | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Average:
-    """A condition on the whole mechanism beside those on its rows: Σ_y q_y g(v_y) ≤ limit, with g convex.
+    """A condition on the whole mechanism beside those on its rows: Σ_y q_y g(v_y) ≤ limit, with g convex (theory 8).
 
-    `values` is g of every row of an array, `gradient` a subgradient of it.
+    g judges the forms t_s = p(z|s)·v by a `measure`, as a utility judges the targets: Σ_s p_s h(t_s), or the largest of
+    few linear functions of t. `forms` has p(z|s) in a line for every secret that occurs, `masses` has p_s.
     """
 
-    values: Callable[[Floats], Floats]
-    gradient: Callable[[Floats], Floats]
+    forms: Floats
+    masses: Floats
+    measure: Separable | PiecewiseLinear
     limit: float
+
+    def values(self, rows: Floats) -> Floats:
+        """g of every row."""
+        return self.measure.values(rows @ self.forms.T, self.masses)
+
+    def gradient(self, rows: Floats) -> Floats:
+        """A subgradient of g at every row, over the input letters."""
+        return np.asarray(self.measure.gradient(rows @ self.forms.T, self.masses) @ self.forms)
 
 
 @dataclass(frozen=True)
@@ -162,16 +194,19 @@ class Notion(ABC):
         return (self,)
 
     def __and__(self, other: Notion) -> Notion:
-        """Both promises at once; the level that is stated is that of the first."""
+        """Both promises at once; the level that is stated is that of the first, or of the one about an average."""
         from discreet.notions.conjunction import Conjunction
 
-        return Conjunction((self, other))
+        return other & self if words_of(other).name in AVERAGES else Conjunction((self, other))
 
 
 # ---- the registry ---------------------------------------------------------------------------------------------------
 
 NOTIONS: dict[str, type[Notion]] = {}
 """Every notion by its name in files, in the order in which audits and pages list them."""
+
+AVERAGES: dict[str, type[Notion]] = {}
+"""Every promise about an average over the outputs, by its name in files (`notions.average`)."""
 
 SEVERAL: set[type[Notion]] = set()
 """The type that joins several notions; it has no name of its own, and what is registered are its parts."""
@@ -181,10 +216,19 @@ Kind = TypeVar("Kind", bound=Notion)
 
 def registered(kind: type[Kind]) -> type[Kind]:
     """Class decorator: from here on files, command line, audit and page know this notion."""
-    for other in NOTIONS.values():
+    return _entered(NOTIONS, kind)
+
+
+def registered_average(kind: type[Kind]) -> type[Kind]:
+    """The same for a promise about an average: files and command line know it, audits measure averages beside."""
+    return _entered(AVERAGES, kind)
+
+
+def _entered(registry: dict[str, type[Notion]], kind: type[Kind]) -> type[Kind]:
+    for other in (*NOTIONS.values(), *AVERAGES.values()):
         if other.words.name == kind.words.name or other.words.command == kind.words.command:
             raise ParameterError(f"two notions are called {kind.words.name}", where="NOTIONS", remedy="Rename one.")
-    NOTIONS[kind.words.name] = kind
+    registry[kind.words.name] = kind
     return kind
 
 
@@ -193,13 +237,62 @@ def words_of(notion: Notion) -> Words:
     if type(notion) in SEVERAL and all(words_of(one) for one in notion.promises):
         return notion.words
     words = getattr(type(notion), "words", None)
+    if isinstance(words, Words) and AVERAGES.get(words.name) is type(notion):
+        return words if len(notion.promises) == 1 else joined_words(notion.promises)
     if not isinstance(words, Words) or NOTIONS.get(words.name) is not type(notion):
         raise ParameterError(
             f"{type(notion).__name__} is not a notion that discreet knows",
             where="NOTIONS",
-            remedy="Use LDP, LIP, SRLIP, RLDP, RLIP or OrdinaryLDP, or register a new notion as CONTRIBUTING says.",
+            remedy="Use LDP, LIP, PML or another one of dc.*, or register a new notion as CONTRIBUTING says.",
         )
     return words
+
+
+def promised(notion: Notion, joint: Joint, epsilon: float, given: Sequence[Attribute] = ()) -> str:
+    """The promise in words; beside given columns, towards somebody who knows them, among people who agree in them."""
+    said = _weighted(words_of(notion).promise(notion, joint, epsilon), joint)
+    if not given:
+        return said
+    known = " and ".join(attribute.name for attribute in given)
+    conditional = said.replace("Whoever sees a", f"Whoever knows {known} of a person and sees the", 1)
+    conditional = conditional.replace("as in the whole population", f"as among people of that {known}")
+    return conditional if conditional != said else f"Among people of equal {known}, for whoever knows them: {said}"
+
+
+def _weighted(said: str, joint: Joint) -> str:
+    """A promise about weighted records: limits are no longer exact, and the population is the one they stand for."""
+    if not joint.weight:
+        return said
+    said = said.replace("exact confidence limits of the counts, which contain", f"{APPROXIMATE}, which about contain")
+    return (
+        f"{said} Records count by their weight, {visible(joint.weight)}: the promise is about the population that the "
+        "weights stand for, and as good as they are."
+    )
+
+
+def joined_words(parts: tuple[Notion, ...]) -> Words:
+    """Several promises at once in words made of theirs; the level of the first is ε, the others state theirs."""
+    every = [words_of(one) for one in parts]
+    first, others = every[0], list(zip(every[1:], parts[1:], strict=True))
+
+    def promise(_: Notion, joint: Joint, epsilon: float) -> str:
+        said = [first.promise(parts[0], joint, epsilon)]
+        return " And: ".join([*said, *(words.promise(one, joint, one.epsilon) for words, one in others)])
+
+    return Words(
+        name="Conjunction",
+        command="",
+        title=" and ".join([first.title, *(f"{words.title} at {one.epsilon:g}" for words, one in others)]),
+        row=" and ".join(words.row for words in every),
+        symbol=" and ".join([first.symbol, *(words.symbol.replace("ε", f"{one.epsilon:g}") for words, one in others)]),
+        over=first.over,
+        formula=first.formula,
+        promise=promise,
+        at_prior=any(words.at_prior for words in every),
+        measure=first.measure,
+        headline=first.headline,
+        worst=first.worst,
+    )
 
 
 # ---- what several notions need ---------------------------------------------------------------------------------------
@@ -218,9 +311,9 @@ def checked_epsilon(epsilon: float) -> float:
 
 def check_fits(channel: Channel, joint: Joint) -> None:
     """The channel must read the letters of this joint."""
-    if channel.matrix.shape[1] != len(joint.letters):
+    if len(channel.inputs) != joint.size:
         raise ChannelError(
-            f"a channel for {channel.matrix.shape[1]} letters, a joint with {len(joint.letters)}",
+            f"a channel for {len(channel.inputs)} letters, a joint with {joint.size}",
             remedy="Use the joint this channel was made for; with the secret among its inputs, in the same form.",
         )
 

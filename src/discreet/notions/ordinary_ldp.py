@@ -36,7 +36,19 @@ def _promise(_: OrdinaryLDP, joint: Joint, epsilon: float) -> str:
 @registered
 @dataclass(frozen=True)
 class OrdinaryLDP(Notion):
-    """Q[y, z] ≤ e^ε Q[y, z'] for all outputs and letters, whatever their probability."""
+    """Q[y, z] ≤ e^ε Q[y, z'] for all outputs and letters, whatever their probability.
+
+    Arguments:
+        epsilon: the largest ln Q[y, z] / Q[y, z'], in nats.
+    Raises:
+        ParameterError: an epsilon that is not a positive number.
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+        >>> belted = dc.design(joint, dc.LIP(0.5) & dc.OrdinaryLDP(2))  # two promises at once
+        >>> belted.utility < dc.design(joint, dc.LIP(0.5)).utility
+        True
+    """
 
     epsilon: float
     words = Words(
@@ -61,11 +73,25 @@ class OrdinaryLDP(Notion):
     def level(self, channel: Channel, joint: Joint) -> Level:
         """The witness names letters, not secrets: here they are the same thing."""
         check_fits(channel, joint)
-        high, low = channel.matrix.argmax(axis=1), channel.matrix.argmin(axis=1)
-        rows = np.arange(len(high))
-        ratios = log_ratio(channel.matrix[rows, high], channel.matrix[rows, low])
-        y = int(ratios.argmax())
-        return Level(float(ratios[y]), Witness(channel.outputs[y], joint.letters[high[y]], joint.letters[low[y]]))
+        y = _widest(channel, joint)
+        row = channel.row(y, joint.prior)
+        high, low = int(row.argmax()), int(row.argmin())
+        ratio = float(log_ratio(row[high], row[low]))
+        return Level(ratio, Witness(channel.outputs[y], joint.letters[high], joint.letters[low]))
+
+
+def _widest(channel: Channel, joint: Joint) -> int:
+    """The output whose largest entry is most above its smallest: the first that has a zero beside others, if any."""
+    worst, found = -1.0, 0
+    sizes = np.diff(channel.entries.indptr)
+    zeros = np.flatnonzero((sizes > 0) & (sizes < len(channel.inputs) - len(channel.silent)))
+    if len(zeros):
+        return int(zeros[0])
+    for outputs, rows in channel.blocks(joint.prior):
+        ratios = log_ratio(rows.max(axis=1), rows.min(axis=1))
+        if ratios.max() > worst:
+            worst, found = float(ratios.max()), int(outputs[ratios.argmax()])
+    return found
 
 
 def _comparisons(a: int, first: np.ndarray, second: np.ndarray, epsilon: float) -> Floats:

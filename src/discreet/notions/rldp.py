@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from discreet.notions.notion import (
 )
 from discreet.phrases import names, times
 from discreet.uncertainty.confidence import Confidence
+from discreet.uncertainty.grouped_rows import grouped_rows
 from discreet.uncertainty.pair_bounds import SplitGrid
 from discreet.uncertainty.pairs import SecretPairs, joint_witness, worst_excess, worst_ratio
 from discreet.uncertainty.renyi_ball import RenyiBall
@@ -50,7 +52,20 @@ def _promise(notion: RLDP, joint: Joint, epsilon: float) -> str:
 @registered
 @dataclass(frozen=True)
 class RLDP(Notion):
-    """P(y | s) ≤ e^ε P(y | s') for every output, every two different secrets and every P in F."""
+    """P(y | s) ≤ e^ε P(y | s') for every output, every two different secrets and every P in F.
+
+    Arguments:
+        epsilon: the largest ln P(y | s) / P(y | s') under any P of the set, in nats.
+        uncertainty: the set F: `Confidence(0.95)` if not given, or `ChiSquare`, `Renyi`, `Everything`, `Exactly`.
+    Raises:
+        ParameterError: an epsilon that is not a positive number, or a set that needs counts on a joint without them.
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[300, 100], [100, 300]])
+        >>> robust, plain = dc.design(joint, dc.RLDP(0.5)), dc.design(joint, dc.LDP(0.5))
+        >>> robust.utility < plain.utility
+        True
+    """
 
     epsilon: float
     uncertainty: Uncertainty = field(default_factory=Confidence)
@@ -98,13 +113,46 @@ class RLDP(Notion):
         """The logarithm of the worst ratio over F: attained at the witness, proven not to be exceeded."""
         check_fits(channel, joint)
         known = self.uncertainty.around(joint)
-        rows = joint.expand(channel.matrix)
-        y, s, t, ratio, split = _worst_pair(known, rows)
-        if y < 0:
+        found = NOTHING_TOLD
+        for outputs, rows, laws in _row_blocks(channel, joint, known):
+            worst = _worst_pair(known, rows, laws, found.ratio)
+            if worst.output >= 0:
+                found = worst._replace(output=int(outputs[worst.output]))
+        if found.output < 0:
             return Level(0.0)
-        secrets = joint.secret_letters[s], joint.secret_letters[t]
-        worst = _worst_distribution(known, rows[y], s, t, split)
-        return Level(float(np.log(ratio)), Witness(channel.outputs[y], *secrets, distribution=worst))
+        secrets = joint.secret_letters[found.first], joint.secret_letters[found.second]
+        row = joint.expand(channel.row(found.output, joint.prior))
+        worst_law = _worst_distribution(known, row, found.first, found.second, found.split)
+        return Level(
+            float(np.log(found.ratio)), Witness(channel.outputs[found.output], *secrets, distribution=worst_law)
+        )
+
+
+class WorstPair(NamedTuple):
+    """The output that tells two secrets apart best, their ratio, and the split of the budget where it is attained."""
+
+    output: int
+    first: int
+    second: int
+    ratio: float
+    split: float
+
+
+NOTHING_TOLD = WorstPair(-1, 0, 0, 1.0, 0.0)
+
+
+def _row_blocks(
+    channel: Channel, joint: Joint, known: UncertaintySet
+) -> Iterator[tuple[Indices, Floats, Floats | None]]:
+    """Rows v(output, secret, letter): all letters, or over a Rényi ball groups of equal ones with their laws."""
+    if isinstance(channel.rows, np.ndarray):
+        yield np.arange(len(channel.outputs)), joint.expand(channel.rows), None
+    elif isinstance(known, RenyiBall):
+        for groups in grouped_rows(channel.rows, joint, known):
+            yield groups.outputs, groups.values, groups.laws
+    else:
+        for outputs, rows in channel.blocks(joint.prior):
+            yield outputs, joint.expand(rows), None
 
 
 def violated_rows(joint: Joint, known: UncertaintySet, price: float, v: Floats) -> Floats:
@@ -119,7 +167,7 @@ def violated_rows(joint: Joint, known: UncertaintySet, price: float, v: Floats) 
         return np.zeros((0, len(v)))
     if not isinstance(known, RenyiBall):
         return pair_rows(joint, first, second, most.attained_at[0, first], least.attained_at[0, second], price)
-    pairs = SecretPairs(known, first, second, rows[first], rows[second])
+    pairs = SecretPairs.of(known, first, second, rows[first], rows[second])
     worst = worst_excess(pairs, price)
     broken = worst.value > VIOLATED * size[possible]
     pairs, split = pairs.take(broken), worst.split[broken]
@@ -138,7 +186,7 @@ def largest_excess(known: UncertaintySet, rows: Floats, price: float) -> float:
         if bound[y[0], pair[0]] <= best:
             break
         s, t = first[pair], second[pair]
-        best = max(best, float(worst_excess(SecretPairs(known, s, t, rows[y, s], rows[y, t]), price).bound.max()))
+        best = max(best, float(worst_excess(SecretPairs.of(known, s, t, rows[y, s], rows[y, t]), price).bound.max()))
     return best
 
 
@@ -165,37 +213,39 @@ def _corner_rows(joint: Joint, first: Indices, second: Indices, price: float) ->
     return np.unique(rows[~(rows >= 0).all(axis=1) & (rows > 0).any(axis=1)], axis=0)
 
 
-def _worst_pair(known: UncertaintySet, rows: Floats) -> tuple[int, int, int, float, float]:
-    """The output, the two secrets, the ratio and the split where it is worst; output −1 if nothing is told apart.
+def _worst_pair(known: UncertaintySet, rows: Floats, laws: Floats | None = None, floor: float = 1.0) -> WorstPair:
+    """The worst of these rows; output −1 if no ratio is above the floor.
 
     Bounds for all pairs at once leave few that could be the worst; these are solved exactly, most promising first.
     Without a budget the bounds are attained. Pairs of empty rows compare nothing.
     """
     first, second = _all_pairs(known)
     if not isinstance(known, RenyiBall) or _one_split(known):
-        most, least = (part.value[:, of] for part, of in zip(known.ranges(rows), (first, second), strict=True))
+        ranges = known.ranges(rows) if laws is None or not isinstance(known, RenyiBall) else known.ranges(rows, laws)
+        most, least = (part.value[:, of] for part, of in zip(ranges, (first, second), strict=True))
         bound = np.divide(most, least, out=np.where(most > 0, np.inf, 0.0), where=least > 0)
     else:
-        _, bound = SplitGrid.of(known, rows).ratios(first, second)
-    best = (-1, 0, 0, 1.0, 0.0)
-    for y, pair in _promising(bound, best[3]):
-        if bound[y[0], pair[0]] <= best[3]:
+        _, bound = SplitGrid.of(known, rows, laws).ratios(first, second)
+    best = NOTHING_TOLD._replace(ratio=floor)
+    for y, pair in _promising(bound, floor):
+        if bound[y[0], pair[0]] <= best.ratio:
             break
         s, t = first[pair], second[pair]
         if not isinstance(known, RenyiBall):
-            return int(y[0]), int(s[0]), int(t[0]), float(bound[y[0], pair[0]]), 0.0
-        worst = worst_ratio(SecretPairs(known, s, t, rows[y, s], rows[y, t]))
+            return WorstPair(int(y[0]), int(s[0]), int(t[0]), float(bound[y[0], pair[0]]), 0.0)
+        pairs = SecretPairs.of(known, s, t, rows[y, s], rows[y, t], None if laws is None else (laws[y, s], laws[y, t]))
+        worst = worst_ratio(pairs)
         ratios = np.where(np.isnan(worst.bound), np.inf, worst.bound)
         i = int(ratios.argmax())
-        if ratios[i] > best[3]:
-            best = (int(y[i]), int(s[i]), int(t[i]), float(ratios[i]), float(worst.split[i]))
+        if ratios[i] > best.ratio:
+            best = WorstPair(int(y[i]), int(s[i]), int(t[i]), float(ratios[i]), float(worst.split[i]))
     return best
 
 
 def _worst_distribution(known: UncertaintySet, row: Floats, s: int, t: int, split: float) -> Floats:
     """A P in F under which the row v(secret, letter) tells s from t best."""
     if isinstance(known, RenyiBall):
-        return joint_witness(SecretPairs(known, np.array([s]), np.array([t]), row[s][None], row[t][None]), 0, split)
+        return joint_witness(SecretPairs.of(known, np.array([s]), np.array([t]), row[s][None], row[t][None]), 0, split)
     most, least = known.ranges(row)
     return known.attained({s: most.attained_at[s], t: least.attained_at[t]})
 

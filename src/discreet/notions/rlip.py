@@ -21,7 +21,7 @@ from discreet.phrases import names, times
 from discreet.uncertainty.confidence import Confidence
 from discreet.uncertainty.filling import largest_fill, smallest_fill
 from discreet.uncertainty.intervals import IntervalSet
-from discreet.uncertainty.uncertainty import Uncertainty, set_words
+from discreet.uncertainty.uncertainty import Uncertainty, UncertaintySet, set_words
 
 VIOLATED = 1e-12
 """A condition broken by less than this share of its terms is broken by rounding."""
@@ -38,7 +38,22 @@ def _promise(notion: RLIP, joint: Joint, epsilon: float) -> str:
 @registered
 @dataclass(frozen=True)
 class RLIP(Notion):
-    """e^−ε ≤ P(y | s) / P(y) ≤ e^ε for every output, every secret and every P in F."""
+    """e^−ε ≤ P(y | s) / P(y) ≤ e^ε for every output, every secret and every P in F.
+
+    Arguments:
+        epsilon: the largest |ln P(s | y) / P(s)| under any P of the set, in nats.
+        uncertainty: the set F, `Confidence(0.95)` around the counts if not given.
+
+    Raises:
+        ParameterError: when it is used on a joint without counts.
+
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[300, 100], [100, 300]])
+        >>> robust, plain = discreet.design(joint, discreet.RLIP(0.3)), discreet.design(joint, discreet.LIP(0.3))
+        >>> robust.utility < plain.utility
+        True
+    """
 
     epsilon: float
     uncertainty: Uncertainty = field(default_factory=Confidence)
@@ -84,8 +99,7 @@ class RLIP(Notion):
     def level(self, channel: Channel, joint: Joint) -> Level:
         check_fits(channel, joint)
         known = self.known(joint)
-        rows = joint.expand(channel.matrix)
-        most, least = (found.value for found in known.ranges(rows))
+        most, least = extreme_means(channel, joint, known)
         worst, at = 0.0, (-1, 0, False)
         for s in range(most.shape[1]):
             below, above = extreme_averages(known, most, least, s)
@@ -99,8 +113,15 @@ class RLIP(Notion):
         y, s, raised = at
         if y < 0:
             return Level(0.0)
-        distribution = _worst_distribution(known, rows[y], s, raised=raised)
+        distribution = _worst_distribution(known, joint.expand(channel.row(y, joint.prior)), s, raised=raised)
         return Level(worst, Witness(channel.outputs[y], joint.secret_letters[s], distribution=distribution))
+
+
+def extreme_means(channel: Channel, joint: Joint, known: UncertaintySet) -> tuple[Floats, Floats]:
+    """A_s and B_s, the largest and the smallest P(y|s) over F, one row per output."""
+    found = [known.ranges(joint.expand(rows)) for _, rows in channel.blocks(joint.prior)]
+    most, least = (np.concatenate([one[side].value for one in found]) for side in (0, 1))
+    return most, least
 
 
 class Averages(NamedTuple):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from discreet.arrays import Floats
 from discreet.channel import Channel
@@ -34,6 +36,17 @@ class SRLIP(Notion):
 
     J = ∅ is LIP itself. J = all attributes says nothing about a mechanism that reads X only, and much about one that
     reads the secret too.
+
+    Arguments:
+        epsilon: the largest |ln P(s | y, x_J) / P(s | x_J)|, in nats.
+    Raises:
+        ParameterError: an epsilon that is not a positive number.
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[[30, 10], [10, 5]], [[5, 10], [20, 40]]])  # S, X1, X2
+        >>> safe, plain = dc.design(joint, dc.SRLIP(0.5)), dc.design(joint, dc.LIP(0.5))
+        >>> safe.utility < plain.utility
+        True
     """
 
     epsilon: float
@@ -60,15 +73,57 @@ class SRLIP(Notion):
         check_fits(channel, joint)
         worst = Level(-1.0)
         for known in side_channels(joint):
-            for start, moves in _moves(joint, known, channel.matrix):
-                place = np.unravel_index(int(moves.argmax()), moves.shape)
-                if moves[place] > worst.epsilon:
-                    y, s, values = int(place[0]) + start, int(place[1]), place[2:]
-                    attributes = [joint.releases[j] for j in known]
-                    told = tuple((a.name, a.letters[int(i)]) for a, i in zip(attributes, values, strict=True))
-                    witness = Witness(channel.outputs[y], joint.secret_letters[s], side_channel=told)
-                    worst = Level(float(moves[place]), witness)
+            found = _worst_move(joint, known, channel)
+            if found.moved > worst.epsilon:
+                attributes = [joint.releases[j] for j in known]
+                told = tuple((a.name, a.letters[i]) for a, i in zip(attributes, found.values, strict=True))
+                witness = Witness(channel.outputs[found.output], joint.secret_letters[found.secret], side_channel=told)
+                worst = Level(found.moved, witness)
         return worst
+
+
+class Move(NamedTuple):
+    """|ln P(y | s, x_J) / P(y | x_J)| and where it is."""
+
+    moved: float
+    output: int
+    secret: int
+    values: tuple[int, ...]
+
+
+def _worst_move(joint: Joint, known: tuple[int, ...], channel: Channel) -> Move:
+    """The largest over outputs, secrets and values of the known attributes."""
+    if not isinstance(channel.rows, np.ndarray):
+        return _worst_sparse_move(joint, known, channel.rows)
+    worst = Move(-1.0, 0, 0, ())
+    for start, moves in _moves(joint, known, channel.rows):
+        place = tuple(int(i) for i in np.unravel_index(int(moves.argmax()), moves.shape))
+        if moves[place] > worst.moved:
+            worst = Move(float(moves[place]), place[0] + start, place[1], place[2:])
+    return worst
+
+
+def _worst_sparse_move(joint: Joint, known: tuple[int, ...], rows: sparse.csr_array) -> Move:
+    """The same from the entries that are not zero: without one, an output says nothing beside x_J."""
+    c, k = joint.table.shape
+    sizes = [joint.shape[j] for j in known]
+    axes = np.unravel_index(np.arange(k), joint.shape)
+    side = np.ravel_multi_index([axes[j] for j in known], sizes) if known else np.zeros(k, np.intp)
+    masses = np.array([np.bincount(side, row, minlength=int(np.prod(sizes, dtype=int))) for row in joint.table])
+    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    letter = rows.indices % k
+    keys, group = np.unique(owner * masses.shape[1] + side[letter], return_inverse=True)
+    weighted = [
+        rows.data * joint.table[s, letter] * (not joint.reads_secret or rows.indices // k == s) for s in range(c)
+    ]
+    together = np.array([np.bincount(group, one, minlength=len(keys)) for one in weighted])
+    mine = masses[:, keys % masses.shape[1]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moves = np.abs(log_ratio(together / mine, together.sum(axis=0) / mine.sum(axis=0)))
+    moves = np.where(mine > 0, moves, 0.0)
+    s, place = (int(i) for i in np.unravel_index(int(moves.argmax()), moves.shape))
+    output, at = divmod(int(keys[place]), masses.shape[1])
+    return Move(float(moves[s, place]), output, s, tuple(int(i) for i in np.unravel_index(at, sizes)) if known else ())
 
 
 def side_channels(joint: Joint) -> Iterator[tuple[int, ...]]:

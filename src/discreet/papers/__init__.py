@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.exceptions import ParameterError
-from discreet.papers import funnel_1, funnel_2, robust_1, robust_2
+from discreet.papers import funnel_1, funnel_2, neighbours, robust_1, robust_2
 from discreet.papers.experiment import Item, Reproduction, Workload
 from discreet.papers.output_files import write
 
@@ -14,8 +14,9 @@ PAPERS = {
     "funnel-2": "Data Sanitisation Protocols for the Privacy Funnel with Differential Privacy Guarantees (journal)",
     "robust-1": "Robust Local Differential Privacy (ISIT 2021)",
     "robust-2": "Mechanisms for Robust Local Differential Privacy (Entropy 2024, journal)",
+    "neighbours": "What the papers did not draw: every leakage the field uses, side by side",
 }
-ITEMS: tuple[Item, ...] = (*funnel_1.ITEMS, *funnel_2.ITEMS, *robust_1.ITEMS, *robust_2.ITEMS)
+ITEMS: tuple[Item, ...] = (*funnel_1.ITEMS, *funnel_2.ITEMS, *robust_1.ITEMS, *robust_2.ITEMS, *neighbours.ITEMS)
 
 
 def find(wanted: str) -> list[Item]:

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, whole
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP
 from discreet.notions.notion import Cone, Notion
@@ -201,7 +201,7 @@ class TimedSolution:
 
     @property
     def matrix(self) -> Floats:
-        return self.solution.matrix
+        return whole(self.solution.matrix)
 
     def share(self, joint: Joint) -> float:
         """I(X;Y)/H(X); not a number, so nothing is drawn, if the search ended too far from its bound."""

@@ -44,6 +44,12 @@ LOOKS = {
     "ε = 2": (PINK, "D"),
     "printed": (ORANGE, "s"),
     "here": (BLUE, "o"),
+    "LDP": (BLUE, "D"),
+    "LIP": (BLACK, "o"),
+    "PML": (GREEN, "^"),
+    "maximal leakage": (PINK, "v"),
+    "funnel": (ORANGE, "s"),
+    "funnel under LIP(1)": (RED, "X"),
 }
 COLUMNS = 2
 WIDTH, HEIGHT = 5.6, 3.7

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.joint import Attribute
+from discreet.attribute import Attribute
 from discreet.protocol.document import (
     LARGEST_DIGITS,
     MOST_ATTRIBUTES,
@@ -86,12 +86,12 @@ def _decimals(encoded: Any) -> Any:
 
 
 def decode_letters_2(given: list[Any], where: str) -> tuple[Hashable, ...]:
-    return checked_letters(tuple(map(_decode_letter, given)), where)
+    return checked_letters(tuple(map(decode_letter_2, given)), where)
 
 
-def _decode_letter(given: Any) -> Hashable:
+def decode_letter_2(given: Any) -> Hashable:
     if isinstance(given, list):
-        return tuple(map(_decode_letter, given))
+        return tuple(map(decode_letter_2, given))
     if isinstance(given, dict) and set(given) == {DECIMAL}:
         return decode_decimal(given[DECIMAL], "letters")
     if isinstance(given, float):
@@ -164,7 +164,7 @@ def texts(given: Any, where: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def whole(given: Any, where: str, limit: int) -> int:
+def whole_number(given: Any, where: str, limit: int) -> int:
     if type(given) is not int or not 0 <= given <= limit:
         raise wrong(where, "not a whole number in range")
     return given

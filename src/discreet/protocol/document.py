@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.attribute import Attribute, Form
 from discreet.exceptions import AlphabetError, ProtocolError
-from discreet.joint import Attribute, Form, Joint
+from discreet.joint import Joint
 from discreet.notions.notion import NOTIONS, Notion, words_of
 from discreet.uncertainty.uncertainty import SETS, Uncertainty, set_words
 
@@ -30,6 +31,7 @@ KEYS = {"bits", "epsilon", "joint", "notion", "outputs", "policy", "weights"}
 JOINT_KEYS = {"counts", "form", "n", "probabilities", "releases", "secrets", "source"}
 UNCERTAINTY = "uncertainty"
 """The one parameter of a notion that is not a number."""
+CEILING = "ceiling"
 MOST_ATTRIBUTES = 24
 SAFE_INTEGER = 2**53
 """The first whole number that not every JSON reader can tell from its neighbour."""
@@ -81,13 +83,18 @@ def encode_notion(notion: Notion) -> dict[str, Any]:
     return {"name": words_of(notion).name, **_encode_fields(notion)}
 
 
-def decode_notion(given: Any) -> Notion:
-    notion: Notion = _decode_named(given, NOTIONS, "notion")
+def decode_notion(given: Any, known: Mapping[str, type[Notion]] = NOTIONS) -> Notion:
+    notion: Notion = _decode_named(given, known, "notion")
     return notion
 
 
+def parameters(kind: type) -> list[str]:
+    """What a notion or a set is stated with. The ceiling of an average is a notion of its own, and stands beside it."""
+    return [one.name for one in fields(kind) if one.name != CEILING]
+
+
 def _encode_fields(stated: Any) -> dict[str, Any]:
-    given = {one.name: getattr(stated, one.name) for one in fields(stated)}
+    given = {name: getattr(stated, name) for name in parameters(type(stated))}
     return {name: _encode_set(value) if name == UNCERTAINTY else float(value) for name, value in given.items()}
 
 
@@ -100,7 +107,7 @@ def _decode_named(given: Any, known: Mapping[str, Any], where: str) -> Any:
     if not isinstance(name, str) or name not in known:
         raise ProtocolError("an unknown name", where=where, remedy="See the schema for the names it may state.")
     stated = {key: value for key, value in given.items() if key != "name"}
-    if set(stated) != {one.name for one in fields(known[name])}:
+    if set(stated) != set(parameters(known[name])):
         raise ProtocolError("other parameters than it has", where=where, remedy="See the schema.")
     for key, value in stated.items():
         if key == UNCERTAINTY:

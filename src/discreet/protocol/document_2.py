@@ -12,6 +12,7 @@ a float, whole numbers from 2^53 on are decimal text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,11 @@ import numpy as np
 from scipy import sparse
 
 from discreet.arrays import Integers
+from discreet.attribute import Attribute, Form
 from discreet.exceptions import ProtocolError
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.notions.conjunction import Conjunction
-from discreet.notions.notion import NOTIONS, Notion
+from discreet.notions.notion import AVERAGES, NOTIONS, Notion, words_of
 from discreet.protocol.columns_2 import (
     check_keys,
     decode_columns,
@@ -36,7 +38,7 @@ from discreet.protocol.columns_2 import (
     encode_letter_2,
     filled_list,
     texts,
-    whole,
+    whole_number,
 )
 from discreet.protocol.document import (
     LARGEST_BITS,
@@ -49,13 +51,19 @@ from discreet.protocol.document import (
     wrong,
 )
 from discreet.protocol.statement import Statement
+from discreet.records.noise import Noise, noisy_joint
+from discreet.records.persons import Rule, WhoseRows
 
 if TYPE_CHECKING:
     from discreet.protocol.protocol import Protocol
 
-KEYS = {"bits", "epsilon", "joint", "notions", "outputs", "policy", "weights"}
-OPTIONAL = {"sha256_1", "statement"}
-JOINT_KEYS, JOINT_OPTIONAL = {"form", "releases", "secrets", "source"}, {"counts", "n", "probabilities"}
+KEYS = {"bits", "epsilon", "joint", "outputs", "policy", "weights"}
+PROMISES = {"averages", "notions"}
+OPTIONAL = {"sha256_1", "statement"} | PROMISES
+FRAME_KEYS, PRIOR_KEYS = {"form", "releases", "secrets", "source"}, {"counts", "n", "noise", "probabilities", "weight"}
+ROWS_KEYS = {"column", "most", "rows", "rule", "unit", "units"}
+LARGEST_NOISY = 1 << 40
+"""Of a count with noise, and what it may be below zero."""
 FEW_CELLS = 1 << 16
 """So many cells of the prior, or of the weights, a file may always stand for."""
 CELLS_PER_BYTE = 1
@@ -68,8 +76,8 @@ def to_document_2(protocol: Protocol) -> dict[str, Any]:
     return {
         "bits": protocol.bits,
         "epsilon": encode_decimal(protocol.epsilon),
-        "joint": _encode_joint(protocol.joint, protocol.source),
-        "notions": [encode_promise(one) for one in protocol.notion.promises],
+        "joint": {**encode_frame(protocol.joint, protocol.source), **encode_prior(protocol.joint)},
+        **encode_promises(protocol.notion),
         "outputs": [encode_letter_2(name) for name in protocol.outputs],
         "policy": POLICY,
         "weights": encode_weights(protocol.columns),
@@ -85,18 +93,17 @@ def from_document_2(document: dict[str, Any], size: int) -> Protocol:
     check_keys(document, KEYS, OPTIONAL, "the file")
     if document["policy"] != POLICY:
         raise wrong("policy", "a policy this release does not know")
-    most = max(FEW_CELLS, CELLS_PER_BYTE * size)
-    joint, source = _decode_joint(document.pop("joint"), most)
+    joint, source = _decode_joint(document.pop("joint"), most_cells(size))
     outputs = decode_letters_2(filled_list(document.pop("outputs"), "outputs"), "outputs")
-    bits = whole(document["bits"], "bits", LARGEST_BITS)
+    bits = whole_number(document["bits"], "bits", LARGEST_BITS)
     columns = decode_weights(document.pop("weights"), len(outputs), joint.size)
-    notion = decode_promises(document["notions"])
+    notion = decode_promises(document)
     epsilon = decode_decimal(document["epsilon"], "epsilon")
     if epsilon < 0:
         raise wrong("epsilon", "nothing is stated")
     kept = document.get("sha256_1")
     version = 2 if kept is None else 1
-    statement = _decode_statement(document.get("statement", {}))
+    statement = decode_statement(document.get("statement", {}))
     protocol = Protocol(
         columns, bits, joint, notion, outputs, source, epsilon=epsilon, version=version, statement=statement
     )
@@ -108,9 +115,11 @@ def from_document_2(document: dict[str, Any], size: int) -> Protocol:
 # ---- promises --------------------------------------------------------------------------------------------------------
 
 
-def encode_promise(notion: Notion) -> dict[str, Any]:
-    """The notion by its name in files, its numbers as decimal text."""
-    return _as_text(encode_notion(notion))
+def encode_promises(notion: Notion) -> dict[str, Any]:
+    """Every promise by its name in files, its numbers as decimal text: notions of rows, and averages, which lead."""
+    promises = [(words_of(one).name in AVERAGES, _as_text(encode_notion(one))) for one in notion.promises]
+    stated = {"averages": [one for led, one in promises if led], "notions": [one for led, one in promises if not led]}
+    return {key: value for key, value in stated.items() if value}
 
 
 def _as_text(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,17 +129,28 @@ def _as_text(stated: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def decode_promises(given: Any) -> Notion:
-    """One notion, or several at once, of which the first leads."""
-    stated = filled_list(given, "notions")
-    if len(stated) > len(NOTIONS):
-        raise wrong("notions", "more notions than there are")
-    notions = [_decode_promise(one) for one in stated]
-    return notions[0] if len(notions) == 1 else Conjunction(tuple(notions))
+def decode_promises(document: Mapping[str, Any]) -> Notion:
+    """One notion, or several at once, of which the first leads; they are the ceiling of an average if there is one."""
+    if not PROMISES & set(document):
+        raise wrong("notions", "nothing is promised")
+    notions = [_decode_promise(one, NOTIONS) for one in _few(document, "notions", len(NOTIONS))]
+    averages = [_decode_promise(one, AVERAGES) for one in _few(document, "averages", 1)]
+    rows = Conjunction(tuple(notions)) if len(notions) > 1 else notions[0] if notions else None
+    if not averages:
+        assert rows is not None
+        return rows
+    return averages[0] if rows is None else averages[0] & rows
 
 
-def _decode_promise(given: Any) -> Notion:
-    return decode_notion(_as_numbers(given, "notions"))
+def _few(document: Mapping[str, Any], name: str, most: int) -> list[Any]:
+    stated = filled_list(document[name], name) if name in document else []
+    if len(stated) > most:
+        raise wrong(name, "more than there are, or than can hold together")
+    return stated
+
+
+def _decode_promise(given: Any, known: Mapping[str, type[Notion]]) -> Notion:
+    return decode_notion(_as_numbers(given, "notions"), known)
 
 
 def _as_numbers(given: Any, where: str) -> dict[str, Any]:
@@ -150,7 +170,7 @@ def _as_numbers(given: Any, where: str) -> dict[str, Any]:
 
 
 def encode_weights(columns: sparse.csc_array) -> dict[str, Any]:
-    """One list of outputs and one of weights for every letter."""
+    """One list of outputs and one of weights for every letter; empty ones for letters that nobody has."""
     bounds = columns.indptr.tolist()
     outputs, values = columns.indices.tolist(), columns.data.tolist()
     if len(columns.data) and int(columns.data.max()) >= SAFE_INTEGER:
@@ -168,7 +188,7 @@ def decode_weights(given: Any, outputs: int, letters: int) -> sparse.csc_array:
     if not len(places) == len(values) == letters or not all(isinstance(one, list) for one in chain(places, values)):
         raise wrong("weights", "not one list per letter")
     sizes = np.fromiter(map(len, places), np.int64, letters)
-    if not np.array_equal(sizes, np.fromiter(map(len, values), np.int64, letters)) or not sizes.all():
+    if not np.array_equal(sizes, np.fromiter(map(len, values), np.int64, letters)):
         raise wrong("weights", "not one weight for every output that is listed")
     numbers = list(chain.from_iterable(places))
     places.clear()
@@ -188,43 +208,101 @@ def decode_weights(given: Any, outputs: int, letters: int) -> sparse.csc_array:
 # ---- the joint -------------------------------------------------------------------------------------------------------
 
 
-def _encode_joint(joint: Joint, source: str | None) -> dict[str, Any]:
-    if joint.counts is not None:
-        prior = {"counts": encode_cells(joint.counts.reshape(-1), encode_integer)}
-    else:
-        prior = {"probabilities": encode_cells(joint.probabilities.reshape(-1), encode_decimal)}
+@dataclass(frozen=True)
+class Frame:
+    """What strata share: the columns, what the mechanism reads, and where the priors come from."""
+
+    secrets: tuple[Attribute, ...]
+    releases: tuple[Attribute, ...]
+    form: Form
+    source: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (prod(len(a) for a in self.secrets), *(len(a) for a in self.releases))
+
+
+def encode_frame(joint: Joint, source: str | None) -> dict[str, Any]:
     return {
         "form": str(joint.form),
         "releases": [encode_column(attribute) for attribute in joint.releases],
         "secrets": [encode_column(attribute) for attribute in joint.secrets],
         "source": source,
+    }
+
+
+def encode_prior(joint: Joint) -> dict[str, Any]:
+    """The prior in whole numbers where it was counted, and the number of records behind it."""
+    if joint.counts is not None:
+        prior = {"counts": encode_cells(joint.counts.reshape(-1), encode_integer)}
+    else:
+        prior = {"probabilities": encode_cells(joint.probabilities.reshape(-1), encode_decimal)}
+    return {
         **prior,
         **({} if joint.n is None else {"n": joint.n}),
+        **({"weight": joint.weight} if joint.weight else {}),
+        **({} if joint.noise is None else {"noise": encode_decimal(joint.noise.epsilon)}),
     }
 
 
 def _decode_joint(given: Any, most: int) -> tuple[Joint, Any]:
-    check_keys(given, JOINT_KEYS, JOINT_OPTIONAL, "joint")
+    check_keys(given, FRAME_KEYS, PRIOR_KEYS, "joint")
+    frame = decode_frame(given, most)
+    return decode_prior(given, frame), frame.source
+
+
+def decode_frame(given: dict[str, Any], most: int) -> Frame:
+    """Used up; its prior is left, for as many cells as `most`."""
     secrets, releases = (decode_columns(given.pop(name), name) for name in ("secrets", "releases"))
-    shape = (prod(len(a) for a in secrets), *(len(a) for a in releases))
-    if prod(shape) > most:
-        raise wrong("joint", "more cells than a protocol of its size has")
     if not isinstance(given["form"], str) or given["form"] not in list(Form):
         raise wrong("form", "an unknown form")
     if given["source"] not in SOURCES:
         raise wrong("source", "an unknown source of the prior")
-    n = whole(given["n"], "n", SAFE_INTEGER) if "n" in given else None
+    frame = Frame(secrets, releases, Form(given["form"]), given["source"])
+    if prod(frame.shape) > most:
+        raise wrong("joint", "more cells than a protocol of its size has")
+    return frame
+
+
+def decode_prior(given: dict[str, Any], frame: Frame, noise: type[Noise] = Noise) -> Joint:
+    """The prior of a frame; `noise` is the kind that noisy counts have."""
+    shape = frame.shape
+    n = whole_number(given["n"], "n", SAFE_INTEGER) if "n" in given else None
     if ("counts" in given) == ("probabilities" in given):
         raise wrong("joint", "either counts or probabilities must be given")
-    form = Form(given["form"])
     if "probabilities" in given:
-        cells = decode_cells(given.pop("probabilities"), prod(shape), "probabilities", _decode_probabilities)
-        return Joint(cells.reshape(shape), secrets, releases, n=n, form=form), given["source"]
+        if "noise" in given:
+            raise wrong("noise", "noise belongs to counts")
+        cells = decode_cells(given.pop("probabilities"), prod(shape), "probabilities", decode_probabilities)
+        weight = given.get("weight", "")
+        if weight or "weight" in given:
+            texts([weight], "weight")
+            if not weight or n is None:
+                raise wrong("weight", "weighted records without the column's name or their effective number")
+        return Joint(cells.reshape(shape), frame.secrets, frame.releases, n=n, form=frame.form, weight=weight)
+    if "weight" in given:
+        raise wrong("weight", "weighted records have probabilities, not counts")
+    if "noise" in given:
+        return _decode_noisy(given, frame, n, noise)
     counts = decode_cells(given.pop("counts"), prod(shape), "counts", _decode_counts).reshape(shape)
     total = sum(counts.reshape(-1).tolist())
     if n != total or not 0 < total < SAFE_INTEGER:
         raise wrong("n", "the counts do not add up to n")
-    return Joint(counts / total, secrets, releases, n=n, form=form, counts=counts), given["source"]
+    return Joint(counts / total, frame.secrets, frame.releases, n=n, form=frame.form, counts=counts)
+
+
+def _decode_noisy(given: dict[str, Any], frame: Frame, n: int | None, kind: type[Noise]) -> Joint:
+    """Counts with noise, which may be negative and need not add up to the number of records, which is public."""
+    if n is None:
+        raise wrong("n", "noisy counts without the number of records")
+    noise = kind(decode_decimal(given["noise"], "noise"))
+    counts = decode_cells(given.pop("counts"), prod(frame.shape), "counts", _decode_noisy_counts)
+    joint = noisy_joint(counts, n, frame.secrets, frame.releases, noise)
+    return replace(joint, form=frame.form)
+
+
+def _decode_noisy_counts(given: list[Any]) -> Integers:
+    return decode_integers(given, "counts", low=-LARGEST_NOISY, high=LARGEST_NOISY)
 
 
 def encode_cells(cells: Any, encoded: Callable[[Any], Any]) -> Any:
@@ -254,7 +332,7 @@ def _decode_counts(given: list[Any]) -> Integers:
     return decode_integers(given, "counts", low=0, high=SAFE_INTEGER)
 
 
-def _decode_probabilities(given: list[Any]) -> Any:
+def decode_probabilities(given: list[Any]) -> Any:
     cells = np.array([decode_decimal(value, "probabilities") for value in given])
     if not ((cells >= 0) & (cells <= 1)).all():
         raise wrong("probabilities", "a number outside 0 … 1")
@@ -264,20 +342,37 @@ def _decode_probabilities(given: list[Any]) -> Any:
 # ---- the statement, and what a reader would say ----------------------------------------------------------------------
 
 
-def _decode_statement(given: Any) -> Statement:
+def decode_statement(given: Any) -> Statement:
     if not isinstance(given, dict) or not set(given) <= set(Statement.__dataclass_fields__):
         raise wrong("statement", "something this release does not know")
     forecast = given.get("forecast", {})
     if not isinstance(forecast, dict):
         raise wrong("statement", "a forecast that is not a name and a text each")
-    texts([value for key, value in given.items() if key not in ("people", "forecast")] or ["none"], "statement")
+    texts([value for key, value in given.items() if key not in ("people", "forecast", "rows")] or ["none"], "statement")
     texts([*forecast, *forecast.values()] or ["none"], "statement")
-    return Statement(**given)
+    return Statement(**{**given, **({"rows": _decode_rows(given["rows"])} if "rows" in given else {})})
+
+
+def _decode_rows(given: Any) -> WhoseRows | str:
+    if isinstance(given, str):
+        return texts([given], "statement")[0]
+    check_keys(given, ROWS_KEYS, {"epsilon"}, "statement")
+    [unit, column, rule] = texts([given[name] for name in ("unit", "column", "rule")], "statement")
+    if rule not in list(Rule):
+        raise wrong("statement", "a rule for rows that this release does not know")
+    units, rows, most = (whole_number(given[name], "statement", SAFE_INTEGER) for name in ("units", "rows", "most"))
+    epsilon = decode_decimal(given["epsilon"], "statement") if "epsilon" in given else None
+    return WhoseRows(unit, column, Rule(rule), units, rows, most, epsilon)
+
+
+def most_cells(size: int) -> int:
+    """Of all priors that a file of so many bytes may stand for."""
+    return max(FEW_CELLS, CELLS_PER_BYTE * size)
 
 
 def too_many_cells(protocol: Protocol, size: int) -> ProtocolError | None:
     """What a reader would say of the cells of a file of this size."""
-    if protocol.joint.probabilities.size > max(FEW_CELLS, CELLS_PER_BYTE * size):
+    if protocol.joint.probabilities.size > most_cells(size):
         return wrong("joint", "more cells than a protocol of its size has")
     if len(protocol.outputs) > protocol.columns.nnz:
         return wrong("outputs", "more outputs than weights")

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,7 +24,24 @@ if TYPE_CHECKING:
     from discreet.protocol.protocol import Protocol
 
 
-FORMAT, VERSION = "discreet protocol", 2
+FORMAT = "discreet protocol"
+"""What the file says it is, under "format".
+
+Example:
+    >>> from discreet.protocol import FORMAT
+    >>> FORMAT
+    'discreet protocol'
+"""
+VERSION = 2
+"""The version that is written; all earlier ones are read.
+
+Example:
+    >>> from discreet.protocol import VERSION
+    >>> VERSION
+    2
+"""
+PUBLIC_FORMAT, PUBLIC_VERSION = "discreet public protocol", 1
+"""The file beside it that everybody may have (`public_file`)."""
 LARGEST_FILE = 64 * 2**20
 """Room for 2,000 outputs of 2,000 letters; with ROOM below, no file takes more than 1.3 GB to read."""
 DEEPEST = 8
@@ -35,6 +53,8 @@ ROOM = {b"[": 8, b"{": 10, b":": 20}
 more than 20 times its own bytes of memory."""
 TEXT_ROOM = 6
 """The same for each text, quotes and comma included."""
+EMPTY_ROOM = 4
+"""The same for an empty list, which takes 64 bytes of memory: letters that nobody has have one each."""
 FEW = 1 << 16
 """A file this small may be as dense as it likes."""
 OPENING, CLOSING = (b"[", b"{"), (b"]", b"}")
@@ -48,16 +68,28 @@ ESCAPED = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026"}
 
 def encode(protocol: Protocol) -> bytes:
     """The bytes of the protocol file, in version 2."""
-    data = b"".join(_written(protocol))
+    where = f"{len(protocol.outputs):,} outputs of {len(protocol.inputs):,} letters"
+    return readable_content(to_document_2(protocol), where, lambda size: too_many_cells(protocol, size))
+
+
+def readable_content(
+    document: dict[str, Any],
+    where: str,
+    refusal: Callable[[int], ProtocolError | None],
+    form: str = FORMAT,
+    version: int = VERSION,
+) -> bytes:
+    """The bytes of version 2; ProtocolError if they would not be read again, for `refusal` at their size or another."""
+    data = b"".join(pieces_2(document, form, version))
     try:
         _check_size(data)
         _check_marks(data)
-        if (found := too_many_cells(protocol, len(data))) is not None:
+        if (found := refusal(len(data))) is not None:
             raise found
     except ProtocolError as error:
         raise ProtocolError(
             f"a protocol too large to be read again: {error.what}",
-            where=f"{len(protocol.outputs):,} outputs of {len(protocol.inputs):,} letters",
+            where=where,
             remedy="Merge rare letters before designing, or choose fewer columns.",
         ) from None
     return data
@@ -65,19 +97,39 @@ def encode(protocol: Protocol) -> bytes:
 
 def digest(protocol: Protocol) -> str:
     """The SHA-256 of the file's bytes, or of its content in version 1 if that is where it was first written."""
-    return _hash(pieces(content_1(protocol)) if protocol.version == 1 else _written(protocol))
+    return digest_of(pieces(content_1(protocol)) if protocol.version == 1 else pieces_2(to_document_2(protocol)))
 
 
 def decode(data: bytes) -> Protocol:
     """The protocol in these bytes, proven again."""
-    content = _parsed(data)
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+    version, content = parsed(data)
+    with in_words_of_files():
+        return _decoded_1(content) if version == 1 else _decoded_2(content, data)
+
+
+def parsed(data: bytes) -> tuple[int, dict[str, Any]]:
+    """The version of a protocol file, and its fields but the first two."""
+    content = parsed_json(data)
+    found = content.pop("format", None) if isinstance(content, dict) else None
+    if found == PUBLIC_FORMAT:
+        raise ProtocolError(
+            "the public file, which has no counts",
+            where="format",
+            remedy="Use the full protocol file here; estimate and report take either.",
+        )
+    if found != FORMAT:
         raise ProtocolError("not a discreet protocol file", remedy="Choose a file that Protocol.save has written.")
     version = content.pop("version", None)
     if type(version) is not int or version not in (1, VERSION):
         raise ProtocolError("another version of the protocol file", remedy=f"This release reads 1 and {VERSION}.")
+    return version, content
+
+
+@contextmanager
+def in_words_of_files() -> Iterator[None]:
+    """Whatever is wrong with the content is a ProtocolError."""
     try:
-        return _decoded_1(content) if version == 1 else _decoded_2(content, data)
+        yield
     except ProtocolError:
         raise
     except (InputError, ProofError) as error:
@@ -88,7 +140,7 @@ def decode(data: bytes) -> Protocol:
 
 def _decoded_1(content: dict[str, Any]) -> Protocol:
     stated = content.pop("sha256", None)
-    if stated != _hash(pieces({**content, "format": FORMAT, "version": 1})):
+    if stated != digest_of(pieces({**content, "format": FORMAT, "version": 1})):
         raise ProtocolError("the content does not match its hash", where="sha256", remedy=REMEDY)
     protocol = from_document(content)
     if protocol.digest != stated:
@@ -97,12 +149,22 @@ def _decoded_1(content: dict[str, Any]) -> Protocol:
 
 
 def _decoded_2(content: dict[str, Any], data: bytes) -> Protocol:
-    """Written again it must be the same bytes: then their hash is its identity."""
+    if "strata" in content:
+        raise ProtocolError("a protocol with given columns", where="strata", remedy="Read it with dc.load_protocol.")
     protocol = from_document_2(content, len(data))
     content.clear()
-    if _hash(_written(protocol)) != hashlib.sha256(data).hexdigest():
-        raise ProtocolError("a file that is not in its canonical form", where="the file", remedy=REMEDY)
+    found = check_canonical(to_document_2(protocol), data)
+    if protocol.version == VERSION:
+        vars(protocol)["digest"] = found
     return protocol
+
+
+def check_canonical(document: dict[str, Any], data: bytes, form: str = FORMAT, version: int = VERSION) -> str:
+    """Written again it must be the same bytes: then their hash, which is returned, is its identity."""
+    found = hashlib.sha256(data).hexdigest()
+    if digest_of(pieces_2(document, form, version)) != found:
+        raise ProtocolError("a file that is not in its canonical form", where="the file", remedy=REMEDY)
+    return found
 
 
 def read_limited(path: Path) -> bytes:
@@ -129,16 +191,16 @@ def content_1(protocol: Protocol) -> dict[str, Any]:
     return {"format": FORMAT, "version": 1, **to_document(protocol)}
 
 
-def _written(protocol: Protocol) -> Iterator[bytes]:
-    """The bytes of version 2, piece by piece."""
-    for piece in pieces({"format": FORMAT, "version": VERSION, **to_document_2(protocol)}):
+def pieces_2(document: dict[str, Any], form: str = FORMAT, version: int = VERSION) -> Iterator[bytes]:
+    """The bytes of version 2, or of another file that is identified by them, piece by piece."""
+    for piece in pieces({"format": form, "version": version, **document}):
         for sign, escape in ESCAPED.items():
             piece = piece.replace(sign, escape)
         yield piece
     yield b"\n"
 
 
-def _hash(parts: Iterator[bytes]) -> str:
+def digest_of(parts: Iterator[bytes]) -> str:
     found = hashlib.sha256()
     for piece in parts:
         found.update(piece)
@@ -168,7 +230,7 @@ def pieces(content: Any) -> Iterator[bytes]:
         yield canonical(content)
 
 
-def _parsed(data: bytes) -> Any:
+def parsed_json(data: bytes) -> Any:
     _check_size(data)
     _check_marks(data)
     try:
@@ -202,7 +264,8 @@ def _check_marks(data: bytes) -> None:
         raise ProtocolError("more texts than a protocol of its size has", remedy=REMEDY)
     for found in TO_NEXT_MARK.finditer(data):
         mark = found[1]
-        room -= ROOM.get(mark, 0)
+        empty = mark == b"[" and data[found.end() : found.end() + 1] == b"]"
+        room -= EMPTY_ROOM if empty else ROOM.get(mark, 0)
         depth += (mark in OPENING) - (mark in CLOSING)
         if depth < 0:
             raise ProtocolError("not JSON", remedy=REMEDY)

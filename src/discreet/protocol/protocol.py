@@ -1,46 +1,48 @@
-"""A protocol: what is released, and why that is allowed. It cannot be made without the proof.
-
-On the way from a designed matrix to weights that are proven, rounding may break ε; then a little is given back. Mixing
-with the output's own distribution, Q' = (1 − λ) Q + λ q 1ᵀ, adds the same constant λ q_y to both sides of every
-condition of row y. A condition "high ≤ e^ε low" that fails by δ q_y holds again as soon as λ/(1 − λ) ≥ δ/(e^ε − 1).
-Rows too small to be rounded well are first added to the largest row, which is post-processing.
-"""
+"""A protocol: what is released, and why that is allowed. It cannot be made without the proof."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import information
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Indices, Integers
 from discreet.certify import level_upper_bound, marginal_weights, prove
-from discreet.certify.exact_arithmetic import BITS, round_columns
-from discreet.certify.proof import ProofAttempt, check
-from discreet.channel import Channel
+from discreet.certify.exact_arithmetic import BITS
+from discreet.certify.rows_proof import rows_upper_bound
+from discreet.channel import Channel, float_channel
 from discreet.exceptions import AlphabetError, ChannelError, DistributionError, ParameterError, ProofError
 from discreet.files.atomic_file import unpublished
 from discreet.joint import Joint
-from discreet.notions.notion import Notion, check_fits, words_of
+from discreet.notions.average import OnAverage
+from discreet.notions.notion import Notion, words_of
+from discreet.notions.ordinary_ldp import OrdinaryLDP
+from discreet.protocol.rounding import rounded
 from discreet.protocol.statement import Statement
+from discreet.records.noise import StratumNoise, noisy_size, projected
+from discreet.records.persons import WhoseRows
+from discreet.uncertainty.confidence import Confidence
+
+if TYPE_CHECKING:
+    from discreet.protocol.public import PublicProtocol
 
 Source = Literal["data", "public", "given"]
-"""Where the prior came from: the table that is released, a public sample, or a statement by somebody."""
-MOST_MIXING = 1e-3
-"""Rounding to 2^−52 never needs so much; whatever does was not private to begin with."""
-SMALL = 1e-7
-"""Outputs rarer than this are merged before others pay for mending them."""
-ATTEMPTS = 12
-LARGEST_POWER = 500.0
-"""e^500 stands for every larger factor; only the size of a repair depends on it."""
+"""Where the prior came from: the table that is released, a public sample, or a statement by somebody.
+
+Example:
+    >>> from typing import get_args
+    >>> from discreet.protocol import Source
+    >>> get_args(Source)
+    ('data', 'public', 'given')
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -51,8 +53,29 @@ class Protocol:
     is then proven. A value outside the alphabet, or a missing one, is released as a draw from `marginal`, the
     distribution of the outputs, which says nothing about the record.
 
-    `weights` may be given as an array or as a sparse one; only those that are not zero are held, in `columns`.
-    `version` is that of the file which it was first written to: 1 keeps the digest, and with it the draws, of then.
+    Arguments:
+        weights: an array or a sparse one; only those that are not zero are held, in `columns`.
+        bits: every column of the weights adds up to 2^bits.
+        joint: P(S, X), which the promise is about.
+        notion: what is promised.
+        outputs: their names; numbers if left out.
+        source: where the prior came from.
+        epsilon: the level claimed; the smallest that can be proven if left out.
+        cost: what rounding took of the utility.
+        version: of the file that it was first written to: 1 keeps the digest, and with it the draws, of then.
+        statement: what else was said: whose rows, for which purpose.
+
+    Raises:
+        ProofError: the weights do not keep the promise.
+        ChannelError: weights that are not whole numbers adding up to 2^bits in every column.
+
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[30, 10], [10, 30]])
+        >>> weights = [[3, 1], [1, 3]]  # over 2^2
+        >>> protocol = discreet.Protocol(weights, 2, joint, discreet.LDP(1))
+        >>> protocol.epsilon
+        0.510825624
     """
 
     columns: sparse.csc_array
@@ -80,12 +103,14 @@ class Protocol:
         statement: Statement = Statement(),  # noqa: B008
     ) -> None:
         _check_estimate(joint)
+        check_private(joint, notion)
         columns = sparse_columns(weights)
         size = columns.shape[0]
         names = tuple(outputs) or tuple(range(size))
         if len(names) != size or len(set(names)) != size:
             raise AlphabetError(f"{len(set(names))} names for {size} outputs", remedy="Name each one once.")
-        source = source or ("given" if joint.counts is None else "data")
+        learnt = joint.counts is not None or joint.weight or joint.rows is not None
+        source = source or ("data" if learnt else "given")
         if source not in get_args(Source):
             raise ParameterError("an unknown source of the prior", where="source", remedy="Use data, public or given.")
         values = {
@@ -94,11 +119,13 @@ class Protocol:
         }  # fmt: skip
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        if version not in (1, 2) or (version == 1 and _says_more(joint, statement)):
+        averaged = isinstance(notion, OnAverage)
+        if version not in (1, 2) or (version == 1 and (averaged or _says_more(joint, statement))):
             raise ParameterError(
                 "version 1 of the file cannot hold this", where="version", remedy="Make the protocol anew."
             )
         object.__setattr__(self, "epsilon", self._proven())
+        self._check_rows()
         if (used := len(np.unique(columns.indices))) > 1 << bits:
             raise ChannelError(
                 f"{used:,} outputs in 2^{bits} parts", where="bits", remedy="Use more bits, or fewer outputs."
@@ -106,9 +133,13 @@ class Protocol:
 
     def with_source(self, source: Source) -> Protocol:
         """The same, its prior from somewhere else."""
+        return self.stating(self.statement, source)
+
+    def stating(self, statement: Statement, source: Source | None = None) -> Protocol:
+        """The same with something else said beside the proof."""
         return Protocol(
-            self.columns, self.bits, self.joint, self.notion, self.outputs, source, self.epsilon, self.cost,
-            self.version, self.statement,
+            self.columns, self.bits, self.joint, self.notion, self.outputs, source or self.source, self.epsilon,
+            self.cost, self.version, statement,
         )  # fmt: skip
 
     @classmethod
@@ -116,8 +147,8 @@ class Protocol:
         cls, channel: Channel, joint: Joint, notion: Notion, *, source: Source | None = None, bits: int = BITS
     ) -> Protocol:
         """Round the channel, repair what rounding broke, and prove it. `cost` says what that took, in nats."""
-        exact = rounded(channel, joint, notion, bits)
-        return cls(exact.weights, exact.bits, joint, notion, exact.outputs, source, cost=exact.cost)
+        exact, said = rounded(channel, joint, notion, bits), Statement.about(joint.rows)
+        return cls(exact.weights, exact.bits, joint, notion, exact.outputs, source, cost=exact.cost, statement=said)
 
     def _proven(self) -> float:
         if self.epsilon < 0:
@@ -129,6 +160,22 @@ class Protocol:
             raise ProofError("a stated level above the notion's own", remedy="State at most the notion's epsilon.")
         return prove(self.columns, self.bits, self.joint, self.notion, self.epsilon).epsilon
 
+    def _check_rows(self) -> None:
+        """What all rows of a person are said to tell together is what they tell (theory 7.3)."""
+        rows = self.statement.rows
+        if not isinstance(rows, WhoseRows) or rows.epsilon is None:
+            return
+        if not self.rows_level(rows.most) <= rows.epsilon:
+            raise ProofError(
+                f"{rows.most} rows tell more together than is stated",
+                where="rows",
+                remedy="Design again for persons (--person, --rows independent).",
+            )
+
+    def rows_level(self, rows: int) -> float:
+        """What so many rows of one person tell together if they are independent given the secret: proven."""
+        return rows_upper_bound(self.columns, self.bits, self.joint, self.notion, rows)
+
     # ---- the channel ----------------------------------------------------------------------------------------
 
     @property
@@ -136,9 +183,16 @@ class Protocol:
         return self.joint.letters
 
     @cached_property
+    def silent(self) -> Indices:
+        """The letters that nobody has and that have no column of their own: they are drawn from `marginal`."""
+        return np.flatnonzero(np.diff(self.columns.indptr) == 0)
+
+    @cached_property
     def weights(self) -> NDArray[np.int64]:
         """All weights as an array, one row per output: as large as outputs times letters."""
         weights: NDArray[np.int64] = self.columns.toarray(order="C")
+        if len(self.silent):
+            weights[:, self.silent] = self.marginal[:, None]
         weights.setflags(write=False)
         return weights
 
@@ -151,7 +205,8 @@ class Protocol:
 
     @cached_property
     def channel(self) -> Channel:
-        return Channel(self.matrix, self.inputs, self.outputs)
+        """The mechanism with every entry, or where these are many, with those that are not zero."""
+        return float_channel(self.columns, self.bits, lambda: self.matrix, self.inputs, self.outputs)
 
     @cached_property
     def marginal(self) -> NDArray[np.int64]:
@@ -170,7 +225,8 @@ class Protocol:
 
     def posterior(self, output: Hashable) -> NDArray[np.float64]:
         """P(T | Y = output), in the order of `joint.target_letters`."""
-        masses = information.target_with_output(self.joint, self.channel)[:, self._position(output)]
+        row = sparse.csr_array(self.channel.entries[[self._position(output)]])
+        masses = information.target_masses(self.joint, row).toarray()[0]
         return np.asarray(masses / masses.sum())
 
     def secret_posterior(self, output: Hashable) -> NDArray[np.float64]:
@@ -207,8 +263,35 @@ class Protocol:
 
         return decode(read_limited(Path(path)))
 
+    def public(self) -> PublicProtocol:
+        """What everybody may have of it: no counts, and laws without the secret."""
+        from discreet.protocol.public import public_protocol
+
+        return public_protocol(self)
+
     def sanitise(self, table: Any, **options: Any) -> Any:
-        """Release a table through this protocol; see `discreet.release.sanitise`."""
+        """Release a table through this protocol, once; all options are those of `discreet.release.sanitise`.
+
+        Arguments:
+            table: a pandas, polars or pyarrow frame, or a path.
+            options: `keep` names columns to publish as they are, `ledger` and `budget` the account, `key` repeats.
+
+        Returns:
+            A table of the kind that came in, with the released columns, records in random order.
+
+        Raises:
+            AlphabetError: columns of the protocol that the table does not have.
+            BudgetError: a release that would tell more than the budget.
+            ReleaseError: something went wrong on the way; nothing was published.
+
+        Example:
+            >>> import discreet, pyarrow
+            >>> joint = discreet.Joint.from_counts([[30, 10], [10, 30]], secrets=["s", "t"], releases=["a", "b"])
+            >>> protocol = discreet.design(joint, discreet.LIP(0.3)).protocol
+            >>> name = joint.releases[0].name
+            >>> protocol.sanitise(pyarrow.table({name: ["a", "b", "b"]})).num_rows
+            3
+        """
         from discreet.release import sanitise
 
         return sanitise(table, self, **options)
@@ -242,12 +325,24 @@ def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
 def _says_more(joint: Joint, statement: Statement) -> bool:
     """Whether there is something that version 1 of the file has no place for."""
     columns = joint.secrets + joint.releases
-    return bool(statement.said) or any(one.labels or one.missing or one.grouping for one in columns)
+    return bool(statement.said or joint.weight or joint.noise) or any(
+        one.labels or one.missing or one.grouping for one in columns
+    )
 
 
 def _check_estimate(joint: Joint) -> None:
     """The counts, which the proof uses, and the probabilities, which the design used, must be the same estimate."""
     if joint.counts is None:
+        return
+    if joint.noise is not None:
+        if joint.n is None or not np.array_equal(joint.probabilities, projected(joint.counts)):
+            raise DistributionError(
+                "probabilities that are not the projection of the noisy counts", where="joint", remedy="Draw it again."
+            )
+        if isinstance(joint.noise, StratumNoise) and joint.n != noisy_size(joint.counts):
+            raise DistributionError(
+                "a stratum whose noisy counts do not add up to its n", where="joint", remedy="Draw it again."
+            )
         return
     total = int(joint.counts.sum())
     if joint.n != total or not np.array_equal(joint.probabilities, joint.counts / total):
@@ -256,78 +351,14 @@ def _check_estimate(joint: Joint) -> None:
         )
 
 
-# ---- rounding, and what mends it -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Rounded:
-    """Proven weights, the outputs they belong to, the mixing λ it took, and the nats of I(T;Y) it cost."""
-
-    weights: Integers
-    bits: int
-    outputs: tuple[Hashable, ...]
-    mixing: float
-    cost: float
-
-
-def rounded(channel: Channel, joint: Joint, notion: Notion, bits: int = BITS) -> Rounded:
-    """Integer weights near `channel` that satisfy the notion in exact arithmetic; ProofError if that takes more than
-    λ = 0.001, because then it is not rounding that broke the notion."""
-    check_fits(channel, joint)
-    matrix, outputs, mixing, merged = channel.matrix, channel.outputs, 0.0, False
-    for _ in range(ATTEMPTS):
-        weights = round_columns(mixed(matrix, joint.prior, mixing), bits)
-        matrix, weights, outputs = _drop_empty(matrix, weights, outputs)
-        found = check(weights, bits, joint, notion, Fraction(notion.epsilon))
-        if found.proven:
-            kept = Channel(weights / 2.0**bits, channel.inputs, outputs)
-            cost = information.utility(joint, channel) - information.utility(joint, kept)
-            return Rounded(weights, bits, outputs, mixing, cost)
-        needed = _needed(found, weights, bits, joint, notion)
-        small = (needed > SMALL) & (weights / 2.0**bits @ joint.prior < SMALL)
-        if small.any() and not merged and not small.all():
-            matrix, outputs = _merge(matrix, outputs, small, joint.prior)
-            merged = True
-            continue
-        mixing = max(4 * mixing, float(needed.max()))
-        if mixing > MOST_MIXING:
-            break
-    y = int(np.argmax(found.violation))
-    raise ProofError(
-        f"the channel does not satisfy {words_of(notion).name}({notion.epsilon:g}), and not by rounding alone",
-        where=found.words(y, outputs),
-        remedy="Design it again, or state the level that an audit of it shows.",
-    )
-
-
-def mixed(matrix: Floats, prior: Floats, mixing: float) -> Floats:
-    """(1 − λ) Q + λ q 1ᵀ"""
-    return matrix if mixing == 0 else (1 - mixing) * matrix + mixing * (matrix @ prior)[:, None]
-
-
-def _needed(found: ProofAttempt, weights: Integers, bits: int, joint: Joint, notion: Notion) -> Floats:
-    """Per output the λ that mends its violation, together with two units of rounding noise on either side."""
-    q = weights / 2.0**bits @ joint.prior
-    levels = [min(one.epsilon, LARGEST_POWER) for one in notion.promises]
-    noise = 2.0 ** (1 - bits) * (1 + np.exp(max(levels)))
-    delta = np.where(found.violation > 0, found.violation + noise, 0.0)
-    room = np.expm1(min(levels)) * q
-    return np.asarray(np.divide(delta, delta + room, out=np.zeros_like(delta), where=delta > 0))
-
-
-def _merge(
-    matrix: Floats, outputs: tuple[Hashable, ...], small: NDArray[np.bool_], prior: Floats
-) -> tuple[Floats, tuple[Hashable, ...]]:
-    """The small rows added to the likeliest of the others."""
-    largest = int(np.where(small, -1.0, matrix @ prior).argmax())
-    joined = matrix.copy()
-    joined[largest] += matrix[small].sum(axis=0)
-    return joined[~small], tuple(name for name, gone in zip(outputs, small, strict=True) if not gone)
-
-
-def _drop_empty(
-    matrix: Floats, weights: Integers, outputs: tuple[Hashable, ...]
-) -> tuple[Floats, Integers, tuple[Hashable, ...]]:
-    """Outputs that rounding left without any weight are never drawn."""
-    used = np.flatnonzero(weights.any(axis=1))
-    return matrix[used], weights[used], tuple(outputs[y] for y in used)
+def check_private(joint: Joint, notion: Notion) -> None:
+    """Noisy counts are no distribution: only what holds for every distribution that they allow can be promised."""
+    if joint.noise is None:
+        return
+    for one in notion.promises:
+        if not isinstance(getattr(one, "uncertainty", None), Confidence) and not isinstance(one, OrdinaryLDP):
+            raise ParameterError(
+                "a private prior needs a promise over exact confidence limits",
+                where=words_of(one).name,
+                remedy="Promise RLDP or RLIP with Confidence: dc.RLDP(1.0, dc.Confidence(0.95)), --notion rldp.",
+            )

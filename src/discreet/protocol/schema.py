@@ -1,8 +1,9 @@
 """The schema of the protocol file: what a file may state about notions and sets, from the registries.
 
-`make schema` writes schema.json again. Its last two definitions, "notion" and "uncertainty", come from `NOTIONS` and
-`SETS`, one alternative for each list of parameters; what stands before them is written by hand and kept. Numbers are
-decimal text. schema_1.json is that of version 1, which is read and not written any more: it stays as it is.
+`make schema` writes schema.json again. Its last definitions, "average", "notion" and "uncertainty", come from
+`AVERAGES`, `NOTIONS` and `SETS`, one alternative for each list of parameters; what stands before them is written by
+hand and kept. Numbers are decimal text. schema_1.json is that of version 1, which is read and not written any more: it
+stays as it is.
 """
 
 from __future__ import annotations
@@ -14,25 +15,28 @@ from pathlib import Path
 from typing import Any
 
 from discreet.notions import NOTIONS
-from discreet.protocol.document import UNCERTAINTY
+from discreet.notions.notion import AVERAGES
+from discreet.protocol.document import CEILING, UNCERTAINTY
 from discreet.uncertainty import SETS
 
 PATH = Path(__file__).with_name("schema.json")
 WIDTH = 120
-FIRST, SECOND, END = '    "notion": ', f',\n    "{UNCERTAINTY}": ', "\n  }\n}\n"
+FIRST, SECOND, THIRD = '    "average": ', ',\n    "notion": ', f',\n    "{UNCERTAINTY}": '
+END = "\n  }\n}\n"
 
 
 def written() -> str:
     """The text of schema.json as the registries have it now."""
     by_hand, first, _ = PATH.read_text(encoding="utf-8").rpartition(FIRST)
-    return by_hand + first + _laid_out(_alternatives(NOTIONS), 4) + SECOND + _laid_out(_alternatives(SETS), 4) + END
+    averages, notions, sets = (_laid_out(_alternatives(kinds), 4) for kinds in (AVERAGES, NOTIONS, SETS))
+    return by_hand + first + averages + SECOND + notions + THIRD + sets + END
 
 
 def _alternatives(kinds: Mapping[str, Any]) -> dict[str, Any]:
     """One alternative for every list of parameters, with the names of all that have it."""
     alike: dict[str, tuple[list[str], dict[str, Any]]] = {}
     for name, kind in kinds.items():
-        parameters = {one.name: _parameter(one) for one in fields(kind)}
+        parameters = {one.name: _parameter(one) for one in fields(kind) if one.name != CEILING}
         alike.setdefault(json.dumps(parameters), ([], parameters))[0].append(name)
     return {
         "oneOf": [

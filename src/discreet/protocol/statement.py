@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
 from discreet.exceptions import ParameterError
+from discreet.records.persons import NOT_CHECKED, WhoseRows
 
 LONGEST = 10_000
 """Characters of one statement: a page or two."""
@@ -20,12 +21,12 @@ MOST_FORECASTS = 1000
 class Statement:
     """Each entry is None, or empty, where nothing is said.
 
-    `rows` says whose rows they are ("person", "household", or the rule by which rows of one person were joined),
+    `rows` says whose rows they are: what was counted by a column of persons or households, or a text;
     `people` how many people they are about, `purpose` what the release is for, `origin` where the prior comes from, and
     `forecast` what was promised to analysts before anything was released: a name and a decimal number or a text each.
     """
 
-    rows: str | None = None
+    rows: WhoseRows | str | None = None
     people: int | None = None
     purpose: str | None = None
     origin: str | None = None
@@ -33,7 +34,8 @@ class Statement:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forecast", MappingProxyType(dict(self.forecast)))
-        texts = [self.rows, self.purpose, self.origin, *self.forecast, *self.forecast.values()]
+        whose = None if isinstance(self.rows, WhoseRows) else self.rows
+        texts = [whose, self.purpose, self.origin, *self.forecast, *self.forecast.values()]
         if any(text is not None and (not isinstance(text, str) or not 0 < len(text) <= LONGEST) for text in texts):
             raise ParameterError(
                 f"not a text of 1 to {LONGEST:,} characters", where="statement", remedy="Say it in a sentence or two."
@@ -43,8 +45,19 @@ class Statement:
         if len(self.forecast) > MOST_FORECASTS:
             raise ParameterError("more forecasts than anybody reads", where="forecast", remedy="State the main ones.")
 
+    @classmethod
+    def about(cls, rows: WhoseRows | None) -> Statement:
+        """What counting a table has to say."""
+        return cls() if rows is None else cls(rows=rows, people=rows.units)
+
     @property
-    def said(self) -> dict[str, str | int | dict[str, str]]:
-        """The entries where something is said, by name."""
+    def whose(self) -> str:
+        """Whose rows they are, in words."""
+        return NOT_CHECKED if self.rows is None else str(self.rows)
+
+    @property
+    def said(self) -> dict[str, str | int | dict[str, str] | dict[str, str | int]]:
+        """The entries where something is said, by name, as files have them."""
         every = {one.name: getattr(self, one.name) for one in fields(self)} | {"forecast": dict(self.forecast)}
+        every["rows"] = self.rows.facts if isinstance(self.rows, WhoseRows) else self.rows
         return {name: value for name, value in every.items() if value}

@@ -1,42 +1,103 @@
 """One protocol of several matrices: for every stratum of the given columns an ordinary protocol, proven by itself.
 
-The file is a list of ordinary protocol files, each as the text it would have alone, with the letters of its stratum and
-a hash over all: reading it reads, and proves, every one of them.
+The file is version 2 of the protocol file. What strata share stands where an ordinary protocol has it (columns,
+notions, bits, statement); outputs, weights, prior and proven level stand in `strata`, beside the letters of the given
+columns. Reading it proves every one of them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
+from discreet.attribute import Attribute
 from discreet.channel import label
-from discreet.exceptions import AlphabetError, InputError, ProtocolError
+from discreet.exceptions import AlphabetError, ProtocolError
 from discreet.files.atomic_file import unpublished
-from discreet.given_columns import Stratum, averaged, check_strata, strata_numbers
-from discreet.joint import Attribute, Joint
+from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum, averaged, check_strata, strata_numbers
+from discreet.joint import Joint
+from discreet.notions.average import OnAverage
 from discreet.notions.conjunction import Conjunction
 from discreet.notions.notion import Notion, words_of
-from discreet.protocol.columns_2 import decode_columns, decode_letters_2, encode_column, encode_letter_2
-from discreet.protocol.file import REMEDY, _parsed, canonical, decode, encode, read_limited
-from discreet.protocol.protocol import Protocol
+from discreet.protocol.columns_2 import (
+    check_keys,
+    decode_columns,
+    decode_decimal,
+    decode_letter_2,
+    decode_letters_2,
+    encode_column,
+    encode_decimal,
+    encode_letter_2,
+    filled_list,
+    whole_number,
+)
+from discreet.protocol.document import LARGEST_BITS, POLICY, wrong
+from discreet.protocol.document_2 import (
+    FRAME_KEYS,
+    PRIOR_KEYS,
+    PROMISES,
+    decode_frame,
+    decode_prior,
+    decode_promises,
+    decode_statement,
+    decode_weights,
+    encode_frame,
+    encode_prior,
+    encode_promises,
+    encode_weights,
+    most_cells,
+)
+from discreet.protocol.file import (
+    VERSION,
+    check_canonical,
+    decode,
+    digest_of,
+    encode,
+    in_words_of_files,
+    parsed,
+    pieces_2,
+    read_limited,
+    readable_content,
+)
+from discreet.protocol.protocol import Protocol, Source
+from discreet.protocol.statement import Statement
+from discreet.records.noise import StratumNoise
+from discreet.utilities.agreement import Agreement
 
-STRATA_FORMAT, STRATA_VERSION = "discreet strata", 1
-BEGINNING = b'{"format":"discreet strata",'
-"""Keys are in order, so every file of this kind begins so."""
-STRATA_KEYS = {"format", "given", "sha256", "strata", "version"}
+if TYPE_CHECKING:
+    from discreet.protocol.public import StratifiedPublic
+
+BEGINNINGS, HAS_STRATA = (b'{"averages":', b'{"bits":'), b'"strata":['
+"""Keys are in order and text has its quotes escaped: only a protocol of version 2 with strata has both."""
+STRATA_KEYS = {"bits", "epsilon", "given", "joint", "policy", "strata"}
+STRATUM_KEYS = {"epsilon", "given", "outputs", "weights"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StratifiedProtocol:
-    """`strata` maps the letters of the given columns to an ordinary protocol. All promise the same notion."""
+    """`strata` maps the letters of the given columns to an ordinary protocol. All promise the same notion.
+
+    Arguments:
+        given: the given columns.
+        strata: by their letters, a `Protocol`.
+    Raises:
+        AlphabetError: strata that promise different things, or have different letters.
+    Example:
+        >>> import discreet as dc, pyarrow as pa
+        >>> rows = [("a", "x", "k")] * 300 + [("a", "y", "m")] * 200 + [("b", "y", "k")] * 300 + [("b", "x", "m")] * 200
+        >>> table = pa.table(dict(zip(("s", "x", "given"), zip(*rows), strict=True)))
+        >>> joint = dc.Joint.from_table(table, secret="s", release="x", given="given")
+        >>> protocol = dc.design(joint, dc.LIP(0.5)).protocol
+        >>> sorted(protocol.sanitise(table).column_names)
+        ['given', 'x']
+    """
 
     given: tuple[Attribute, ...]
     strata: Mapping[Stratum, Protocol]
@@ -45,7 +106,7 @@ class StratifiedProtocol:
         check_strata(self.given, self.strata)
         first = self.first
         for one in self.strata.values():
-            if one.notion != first.notion or one.bits != first.bits or one.source != first.source:
+            if any(getattr(one, name) != getattr(first, name) for name in ("notion", "bits", "source", "statement")):
                 raise AlphabetError("strata with different promises", where="strata", remedy="Design them together.")
 
     @property
@@ -57,13 +118,27 @@ class StratifiedProtocol:
         """The joint of the first stratum: for the letters and names, which are the same in all."""
         return self.first.joint
 
+    @cached_property
+    def population(self) -> StratifiedJoint:
+        """The joints of all strata."""
+        return StratifiedJoint(self.given, {key: one.joint for key, one in self.strata.items()})
+
     @property
     def notion(self) -> Notion:
+        """What every stratum promises by itself."""
         return self.first.notion
+
+    def with_source(self, source: Source) -> StratifiedProtocol:
+        """The same, its priors from somewhere else."""
+        return replace(self, strata={key: one.with_source(source) for key, one in self.strata.items()})
 
     @property
     def source(self) -> Any:
         return self.first.source
+
+    @property
+    def statement(self) -> Statement:
+        return self.first.statement
 
     @cached_property
     def epsilon(self) -> float:
@@ -88,6 +163,17 @@ class StratifiedProtocol:
     def entropy(self) -> float:
         """H(T|K) in nats."""
         return averaged({key: (one.joint, one.joint.entropy) for key, one in self.strata.items()})
+
+    @cached_property
+    def shares(self) -> Floats:
+        """P(k) in the order of the strata, each the float nearest to a quotient of integers."""
+        return np.array([int(one.joint.n or 0) / self.n for one in self.strata.values()])
+
+    def public(self) -> StratifiedPublic:
+        """What everybody may have of it: no counts, and laws without the secret."""
+        from discreet.protocol.public import public_strata
+
+        return public_strata(self)
 
     # ---- as one channel (k, z) → y, to be read beside k ------------------------------------------------------------
 
@@ -116,11 +202,17 @@ class StratifiedProtocol:
 
     @cached_property
     def digest(self) -> str:
-        return _hash(_content(self))
+        """What `sha256sum` prints for the file."""
+        return digest_of(pieces_2(to_strata_document(self)))
 
     def encode(self) -> bytes:
         """The bytes of the file."""
-        return canonical({**_content(self), "sha256": self.digest}) + b"\n"
+        cells = self.joint.probabilities.size * len(self.strata)
+        too_many = wrong("joint", "more cells than a protocol of its size has")
+        where = f"{len(self.strata):,} strata of {self.joint.size:,} letters"
+        return readable_content(
+            to_strata_document(self), where, lambda size: too_many if cells > most_cells(size) else None
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the protocol file: canonical bytes, whole or not at all."""
@@ -145,75 +237,146 @@ class StratifiedProtocol:
 AnyProtocol = Protocol | StratifiedProtocol
 
 
+def population_of(protocol: AnyProtocol) -> AnyJoint:
+    """The distribution that a protocol is for, with all of its strata."""
+    return protocol.population if isinstance(protocol, StratifiedProtocol) else protocol.joint
+
+
+def strata_of(protocol: AnyProtocol) -> tuple[Protocol, ...]:
+    """The protocols of all strata; of one without given columns itself."""
+    return tuple(protocol.strata.values()) if isinstance(protocol, StratifiedProtocol) else (protocol,)
+
+
+def share_unchanged(protocol: AnyProtocol) -> float | None:
+    """P(X̃ = X), the mean over the records of all strata; None where outputs are not values."""
+    shares, records = [], []
+    for one in strata_of(protocol):
+        if not set(one.outputs) <= set(one.joint.target_letters):
+            return None
+        shares.append(Agreement().of(one.joint, one.channel))
+        records.append(one.joint.n or 1)
+    return float(np.average(shares, weights=records))
+
+
+def promise_of(protocol: AnyProtocol) -> Notion:
+    """What a protocol promises for all of its strata together."""
+    return in_all_strata(protocol.notion, len(strata_of(protocol)))
+
+
+def encoded(protocol: AnyProtocol) -> bytes:
+    """The bytes of the file of either kind."""
+    return protocol.encode() if isinstance(protocol, StratifiedProtocol) else encode(protocol)
+
+
 def load_protocol(path: str | os.PathLike[str]) -> AnyProtocol:
-    """Either kind of protocol, proven again."""
-    try:
-        with Path(path).open("rb") as file:
-            strata = file.read(len(BEGINNING)) == BEGINNING
-    except OSError:
-        strata = False
-    return StratifiedProtocol.load(path) if strata else Protocol.load(path)
+    """Either kind of protocol, proven again.
+
+    Arguments:
+        path: of a protocol file.
+    Returns:
+        A `Protocol`, or a `StratifiedProtocol`.
+    Raises:
+        ProtocolError: a file that is damaged, or does not prove what it states.
+    Example:
+        >>> import discreet as dc
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> protocol = dc.design(dc.Joint.from_counts([[30, 10], [10, 30]]), dc.LIP(0.5)).protocol
+        >>> with TemporaryDirectory() as folder:
+        ...     protocol.save(Path(folder, "protocol.json"))
+        ...     dc.load_protocol(Path(folder, "protocol.json")).digest == protocol.digest
+        True
+    """
+    return decode_either(read_limited(Path(path)))
+
+
+def decode_either(data: bytes) -> AnyProtocol:
+    return decode_strata(data) if data.startswith(BEGINNINGS) and HAS_STRATA in data else decode(data)
 
 
 def decode_strata(data: bytes) -> StratifiedProtocol:
-    content = _parsed(data)
-    if not isinstance(content, dict) or set(content) != STRATA_KEYS or content["format"] != STRATA_FORMAT:
-        raise ProtocolError("not a protocol with given columns", remedy=REMEDY)
-    if content["version"] != STRATA_VERSION or isinstance(content["version"], bool):
-        raise ProtocolError("another version of the file", remedy=f"This release reads version {STRATA_VERSION}.")
-    stated = content.pop("sha256")
-    if stated != _hash(content):
-        raise ProtocolError("the content does not match its hash", where="sha256", remedy=REMEDY)
-    try:
-        given = decode_columns(content["given"], "given")
-        found = [
-            (decode_letters_2(one["letters"], "strata"), decode(_text(one["protocol"]).encode("utf-8")))
-            for one in content["strata"]
-        ]
-        if len(dict(found)) != len(found):
-            raise ProtocolError("a stratum occurs twice", where="strata", remedy=REMEDY)
-        protocol = StratifiedProtocol(given, dict(found))
-    except ProtocolError:
-        raise
-    except InputError as error:
-        raise ProtocolError(error.what, where=error.where, remedy=REMEDY) from error
-    except (TypeError, KeyError, ValueError):
-        raise ProtocolError("fields that are no strata", where="strata", remedy=REMEDY) from None
-    if protocol.digest != stated:
-        raise ProtocolError("not written in its canonical form", where="sha256", remedy=REMEDY)
+    """The protocol in these bytes, every stratum proven again."""
+    version, content = parsed(data)
+    if version != VERSION or "strata" not in content:
+        raise ProtocolError("a protocol without given columns", where="strata", remedy="Read it with Protocol.load.")
+    with in_words_of_files():
+        protocol = _from_document(content, len(data))
+    vars(protocol)["digest"] = check_canonical(to_strata_document(protocol), data)
     return protocol
 
 
-def _content(protocol: StratifiedProtocol) -> dict[str, Any]:
+def to_strata_document(protocol: StratifiedProtocol) -> dict[str, Any]:
+    """The content of the file: as for an ordinary protocol, with outputs, weights and prior stratum by stratum."""
+    first, said = protocol.first, protocol.statement.said
     return {
-        "format": STRATA_FORMAT,
-        "version": STRATA_VERSION,
+        "bits": first.bits,
+        "epsilon": encode_decimal(protocol.epsilon),
         "given": [encode_column(one) for one in protocol.given],
-        "strata": [
-            {"letters": [encode_letter_2(letter) for letter in key], "protocol": encode(one).decode("ascii")}
-            for key, one in protocol.strata.items()
-        ],
+        "joint": encode_frame(first.joint, first.source),
+        **encode_promises(first.notion),
+        "policy": POLICY,
+        "strata": [_encode_stratum(key, one) for key, one in protocol.strata.items()],
+        **({"statement": said} if said else {}),
     }
 
 
-def _hash(content: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical(content)).hexdigest()
+def _encode_stratum(key: Stratum, one: Protocol) -> dict[str, Any]:
+    return {
+        "epsilon": encode_decimal(one.epsilon),
+        "given": [encode_letter_2(letter) for letter in key],
+        "outputs": [encode_letter_2(name) for name in one.outputs],
+        "weights": encode_weights(one.columns),
+        **encode_prior(one.joint),
+    }
 
 
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
-        raise ProtocolError("not a text", where="strata", remedy=REMEDY)
-    return given
+def _from_document(document: dict[str, Any], size: int) -> StratifiedProtocol:
+    check_keys(document, STRATA_KEYS, {"statement"} | PROMISES, "the file")
+    if document["policy"] != POLICY:
+        raise wrong("policy", "a policy this release does not know")
+    given, strata = decode_columns(document["given"], "given"), filled_list(document["strata"], "strata")
+    check_keys(document["joint"], FRAME_KEYS, set(), "joint")
+    frame = decode_frame(document["joint"], most_cells(size) // len(strata))
+    bits, notion = whole_number(document["bits"], "bits", LARGEST_BITS), decode_promises(document)
+    statement = decode_statement(document.get("statement", {}))
+    found: dict[Stratum, Protocol] = {}
+    for one in strata:
+        check_keys(one, STRATUM_KEYS, PRIOR_KEYS, "strata")
+        key = tuple(map(decode_letter_2, filled_list(one["given"], "strata")))
+        if key in found:
+            raise wrong("strata", "a stratum occurs twice")
+        joint = decode_prior(one, frame, StratumNoise)
+        outputs = decode_letters_2(filled_list(one["outputs"], "outputs"), "outputs")
+        epsilon = decode_decimal(one["epsilon"], "epsilon")
+        if epsilon < 0:
+            raise wrong("epsilon", "nothing is stated")
+        columns = decode_weights(one["weights"], len(outputs), joint.size)
+        found[key] = Protocol(columns, bits, joint, notion, outputs, frame.source, epsilon=epsilon, statement=statement)
+    return StratifiedProtocol(given, found)
 
 
 def in_each_stratum(notion: Notion, strata: int) -> Notion:
     """The notion for one of so many strata: a set that misses the truth with probability β does so with β/|K| in each,
     so that all of them hold together."""
+    return _with_doubt(notion, 1 / strata)
+
+
+def in_all_strata(notion: Notion, strata: int) -> Notion:
+    """The notion for all of so many strata together, each of which has this one: `in_each_stratum` undone."""
+    return _with_doubt(notion, float(strata))
+
+
+def _with_doubt(notion: Notion, times: float) -> Notion:
+    """The same with another probability that its set misses the truth."""
+    if times == 1:
+        return notion
     if isinstance(notion, Conjunction):
-        return Conjunction(tuple(in_each_stratum(one, strata) for one in notion.parts))
+        return Conjunction(tuple(_with_doubt(one, times) for one in notion.parts))
+    if isinstance(notion, OnAverage) and notion.ceiling is not None:
+        return replace(notion, ceiling=_with_doubt(notion.ceiling, times))
     about: Any = getattr(notion, "uncertainty", None)
     if about is None or "confidence" not in {one.name for one in fields(about)}:
         return notion
     changed: Any = notion
-    shared = replace(about, confidence=1 - (1 - about.confidence) / strata)
+    shared = replace(about, confidence=1 - (1 - about.confidence) * times)
     return replace(changed, uncertainty=shared)  # type: ignore[no-any-return]

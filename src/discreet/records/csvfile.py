@@ -17,7 +17,9 @@ import csv
 import io
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
 from typing import BinaryIO, Final
 
 import numpy as np
@@ -42,6 +44,12 @@ FIRST_RECORD: Final = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+(?:\r\n|\n|\r(?=[^\
 """Up to the first line end outside quotes, a carriage return only where the byte after it is known."""
 NO_CHARACTERS: Final = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
 """Encodings of names and of program text: they raise on some bytes, or read a backslash as something else."""
+NO_NAME: Final = re.compile(r"[+-]?[\d.,\s]*\d[\d.,\s]*([eE][+-]?\d+)?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?|[?.-]+")
+"""A number, a date, or a mark for a missing value: no column is called that."""
+SAMPLE_BYTES: Final = 1 << 20
+"""A block where only the first records are wanted: most of a large one would be read for nothing."""
+LOOKED_AT: Final = 1 << 16
+"""Bytes after the first record that are held against it."""
 Octets = bytes | memoryview
 WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed."
 
@@ -49,7 +57,7 @@ WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed.
 class CsvRecords:
     """The records of a CSV stream: `letters` as dictionaries of bytes, `plain` as bytes.
 
-    Where the order does not matter, reading is faster.
+    Where the order does not matter, reading is faster. A `sample` is for the first records only.
     """
 
     def __init__(
@@ -60,9 +68,12 @@ class CsvRecords:
         encoding: str | None = None,
         *,
         in_order: bool = True,
+        sample: bool = False,
     ) -> None:
+        self._block = SAMPLE_BYTES if sample else BLOCK_BYTES
         self._text = _Utf8(stream, encoding)
-        self._names, self._separator = _header(self._text.first_record(), [*letters, *plain])
+        record = self._text.first_record()
+        self._names, self._separator = _header(record, [*letters, *plain], self._text.next_records)
         wanted = dict.fromkeys((*letters, *plain))
         self.schema = pa.schema([(name, _LETTERS if name in letters else pa.binary()) for name in wanted])
         self._in_order = in_order
@@ -79,7 +90,7 @@ class CsvRecords:
                 pa.PythonFile(self._text, mode="r"),
                 read_options=pacsv.ReadOptions(
                     use_threads=not self._in_order,
-                    block_size=BLOCK_BYTES,
+                    block_size=self._block,
                     column_names=[str(i) for i in range(len(self._names))],
                 ),
                 parse_options=pacsv.ParseOptions(
@@ -97,7 +108,7 @@ class CsvRecords:
             )
             yield from self._checked(reader, end.encode())
         except pa.ArrowInvalid:
-            what = f"a record is longer than {BLOCK_BYTES >> 20} MB, or its quotes do not match"
+            what = f"a record is longer than {self._block >> 20} MB, or its quotes do not match"
             raise TableError(what, where=f"after row {self._row}", remedy=WHOLE) from None
 
     def _checked(self, reader: Iterator[pa.RecordBatch], end: bytes) -> Iterator[pa.RecordBatch]:
@@ -171,6 +182,13 @@ class _Utf8(io.RawIOBase):
         self._last = record[-1:] or b"\n"
         return record
 
+    def next_records(self) -> bytes:
+        """Some of what comes after the first record; it is still there to be read."""
+        if len(self._ahead) < LOOKED_AT:
+            more = bytes(filled(self._stream, LOOKED_AT))
+            self._ahead = bytes(self._ahead) + bytes(self._utf8(more, final=not more))
+        return bytes(self._ahead[:LOOKED_AT])
+
     def finish_with(self, ending: bytes) -> None:
         self._ending = ending
 
@@ -209,17 +227,64 @@ def filled(stream: BinaryIO | io.RawIOBase, size: int) -> memoryview:
     return room[:done]
 
 
-def _header(record: bytes, wanted: list[str]) -> tuple[list[str], str]:
-    """Column names and separator. Names that are in the file are not shown: a missing header is a record."""
+def header_fields(stream: BinaryIO, encoding: str | None = None) -> tuple[str, ...]:
+    """The names of the columns. A first record that is no header is refused, and nothing of it is shown."""
+    text = _Utf8(stream, encoding)
+    record = text.first_record().decode("utf-8", "replace")
+    names, separator = max(((_fields(record, one), one) for one in SEPARATORS), key=lambda one: len(one[0]))
+    if not is_header(names, _columns(text.next_records(), separator, len(names))):
+        raise TableError(
+            "the first line looks like a record, not like names of columns",
+            where="the header",
+            remedy="Put a line of names, in words and each different, before the first record.",
+        )
+    return tuple(names)
+
+
+def is_header(names: Sequence[str], columns: Sequence[set[str]] = ()) -> bool:
+    """Whether a first record can only be names: different words, no number or date among them, nothing that is also a
+    value of its own column. Where that is not so, it may be somebody's record."""
+    named = [name for name in names if name]
+    if not named or len(set(named)) < len(named) or len(named) < len(names) - 1:
+        return False
+    if any(NO_NAME.fullmatch(name) for name in named):
+        return False
+    return not any(name in values for name, values in zip(names, columns, strict=False) if name)
+
+
+def _header(record: bytes, wanted: list[str], following: Callable[[], bytes]) -> tuple[list[str], str]:
+    """Column names and separator. Names that are in the file are shown only where they can be nothing else."""
     text = record.decode("utf-8", "replace")
     parsed = [(_fields(text, separator), separator) for separator in SEPARATORS]
     for names, separator in parsed:
         if all(names.count(name) == 1 for name in wanted):
             return names, separator
-    names = max(parsed, key=lambda one: sum(name in one[0] for name in wanted))[0]
+    names, separator = max(parsed, key=lambda one: (sum(name in one[0] for name in wanted), len(one[0])))
     name = next(name for name in wanted if names.count(name) != 1)
     what = "two columns of this name" if name in names else "no such column"
-    raise AlphabetError(what, where=name, remedy=f"Compare with the {len(names)} names in the file's header.")
+    if not is_header(names, _columns(following(), separator, len(names))):
+        remedy = f"Compare with the {len(names)} fields of the first line; it may be a record where a header should be."
+        raise AlphabetError(what, where=name, remedy=remedy)
+    raise AlphabetError(what, where=name, remedy=nearest_columns(name, names))
+
+
+def nearest_columns(name: str, names: Sequence[str]) -> str:
+    """What to do about a column that is not there, in words."""
+    folded = {str(one).casefold(): str(one) for one in names}
+    close = [folded[one] for one in get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)]
+    if close:
+        return f"Did you mean {' or '.join(close)}?"
+    return f"Compare with the {len(names)} columns of the table: discreet look shows them."
+
+
+def _columns(data: bytes, separator: str, size: int) -> list[set[str]]:
+    """The values of the columns in the first records; the last of these may be cut."""
+    rows = []
+    with suppress(csv.Error):
+        for row in csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=separator):
+            rows.append(row)
+    whole = rows if len(data) < LOOKED_AT else rows[:-1]
+    return [{row[i].strip() for row in whole if i < len(row)} for i in range(size)]
 
 
 def _fields(text: str, separator: str) -> list[str]:

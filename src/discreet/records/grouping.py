@@ -6,14 +6,14 @@ the attribute, are written into the protocol file, and are applied wherever its 
 protected as one letter, and not hidden from each other.
 
     bins    numbers [b0, b1), …, [bk, ∞); what is below b0 is one bin, what is no number is missing
-    merge   some values under one name
+    merge   some values under one name; under none ("") they are missing
     rest    every value that is not listed under one name; the rare values themselves are written nowhere
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -24,11 +24,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.arrays import Floats, Integers
+from discreet.attribute import Attribute
 from discreet.exceptions import ParameterError
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 OTHER = "other"
 MOST_BINS = 1000  # more is a typing error: nobody reads a thousand bins
+NO_NUMBERS = "Bins read numbers, with a point: of dates, make a column with the year first. Or merge values (--merge)."
 EXAMPLE = 'Write bins as age=0,18,30 or wage=quantiles:6, merges as "column: A, B -> C" or rare:50.'
 
 
@@ -50,12 +52,10 @@ class Bins:
         return f"under {self.edges[0]}", *between, f"{self.edges[-1]} and over"
 
     def apply(self, texts: pa.Array) -> pa.Array:
-        is_number = pc.fill_null(pc.match_substring_regex(texts, NUMBER), False)
-        numbers = pc.if_else(is_number, texts, None).cast(pa.float64())
-        values = numbers.to_numpy(zero_copy_only=False)
+        values = numbers_of(texts)
         places = np.searchsorted(np.array([float(edge) for edge in self.edges]), values, side="right")
         found = pa.array(self.names, pa.large_string()).take(pa.array(places))
-        return pc.if_else(pc.and_(is_number, pc.is_finite(numbers)), found, None)
+        return pc.if_else(pa.array(~np.isnan(values)), found, None)
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,13 @@ class Rest:
 Step = Bins | Merged | Rest
 
 
+def numbers_of(texts: pa.Array) -> Floats:
+    """Values as numbers, NaN where one is none, or not finite."""
+    is_number = pc.fill_null(pc.match_substring_regex(texts, NUMBER), False)
+    numbers: Floats = pc.if_else(is_number, texts, None).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
 @dataclass(frozen=True)
 class ColumnGrouping:
     """What is done to the values of one column, step by step."""
@@ -110,9 +117,22 @@ class ColumnGrouping:
 class Grouping:
     """What a steward wants grouped.
 
-    `bins[column]` is a list of edges or "quantiles:k"; `merge[column]` maps a new name to the values it stands for;
-    `rare` is a number of records, below which the values of a column become one: for every column that it meets, or
-    for some by name.
+    `bins[column]` is a list of edges or "quantiles:k"; `merge[column]` maps a new name to the values it stands for,
+    and "" to those that mean that there is none; `rare` is a number of records, below which the values of a column
+    become one: for every column that it meets, or for some by name.
+
+    Arguments:
+        bins: by column, edges or "quantiles:k".
+        merge: by column, a new name and the values it stands for.
+        rare: a number of records, or one by column.
+    Raises:
+        ParameterError: when a table is counted, bins that cannot be made.
+    Example:
+        >>> import discreet as dc
+        >>> from discreet.datasets import adult
+        >>> ages = dc.Grouping(bins={"age": [30, 50]})
+        >>> dc.Joint.from_table(adult(), secret="sex", release="age", group=ages).letters
+        ('under 30', '30 to under 50', '50 and over')
     """
 
     bins: Mapping[str, Sequence[Any] | str] = field(default_factory=dict)
@@ -134,7 +154,7 @@ class Grouping:
         everywhere = 0
         for text in merges:
             few = re.fullmatch(r"\s*(?:(?P<column>[^:]+?)\s*:\s*)?rare\s*:\s*(?P<records>[0-9]+)\s*", text)
-            written = re.fullmatch(r"\s*(?P<column>[^:]+?)\s*:(?P<values>.+)->(?P<into>.+)", text, re.DOTALL)
+            written = re.fullmatch(r"\s*(?P<column>[^:]+?)\s*:(?P<values>.+)->(?P<into>.*)", text, re.DOTALL)
             if few and few["column"]:
                 rare[few["column"]] = int(few["records"])
             elif few:
@@ -182,22 +202,50 @@ def _edges(given: Sequence[Any] | str, values: pa.Array, counts: Integers, colum
     numbers: Floats = values.filter(is_number).cast(pa.float64()).to_numpy(zero_copy_only=False)
     weights = counts[is_number.to_numpy(zero_copy_only=False)]
     if not len(numbers):
-        raise ParameterError("no numbers to make bins of", where=column, remedy="Merge its values instead.")
-    order = np.argsort(numbers, kind="stable")
-    below = np.cumsum(weights[order]) / weights.sum()
-    shares = np.arange(1, int(wanted[1])) / int(wanted[1])
-    cuts = numbers[order][np.minimum(np.searchsorted(below, shares, side="right"), len(numbers) - 1)]
-    cuts = np.unique(cuts[cuts > numbers.min()])
-    if not len(cuts):
+        raise ParameterError("no numbers to make bins of", where=column, remedy=NO_NUMBERS)
+    cuts = rounded_quantiles(numbers, weights, int(wanted[1]))
+    if not cuts:
         raise ParameterError("one number is most of the column", where=column, remedy="Give the edges of the bins.")
-    return tuple(_written(float(cut)) for cut in cuts)
+    return cuts
+
+
+def rounded_quantiles(numbers: Floats, records: Integers, parts: int) -> tuple[str, ...]:
+    """Edges that cut records into equal parts, nearly: the roundest number close to each quantile.
+
+    An edge that is a quantile itself would be the value of somebody's record, written into every file about it.
+    """
+    order = np.argsort(numbers, kind="stable")
+    values, below = numbers[order], np.cumsum(records[order]) / records.sum()
+    near = min(max(1 / (8 * parts), 3 / float(records.sum())), 1 / (2 * parts))
+
+    def at(share: float) -> float:
+        return float(values[min(int(np.searchsorted(below, share, side="right")), len(values) - 1)])
+
+    cuts = {roundest(at(share - near), at(share + near), at(share)) for share in (np.arange(1, parts) / parts).tolist()}
+    return tuple(_written(cut) for cut in sorted(cuts) if values[0] < float(cut) <= values[-1])
+
+
+def roundest(low: float, high: float, near: float) -> Decimal:
+    """The number from low to high with the fewest digits, and of these the one closest to `near`."""
+    first, last, middle = (Decimal(repr(float(value))) for value in (low, high, near))
+    if first >= last:
+        return first
+    size = (last - first).adjusted() + 1
+    for power in range(size, size - 20, -1):
+        for step in (Decimal(5), Decimal(2), Decimal(1)):
+            unit = step.scaleb(power)
+            found = (middle / unit).to_integral_value() * unit
+            for one in sorted((found - unit, found, found + unit), key=lambda one: abs(one - middle)):
+                if first <= one <= last:
+                    return one
+    return middle
 
 
 def _rest(letters: pa.Array, counts: Integers, records: int) -> list[Step]:
     """The values with at least so many records are kept; nothing to do if that is all of them, or one of the rest."""
     totals: dict[str, int] = {}
     for letter, count in zip(letters.to_pylist(), counts.tolist(), strict=True):
-        if letter:
+        if letter and count > 0:  # a reader may have met more values than there are in records
             totals[letter] = totals.get(letter, 0) + count
     kept = tuple(sorted(letter for letter, count in totals.items() if count >= records))
     if len(totals) - len(kept) < 2:
@@ -209,7 +257,9 @@ def _rest(letters: pa.Array, counts: Integers, records: int) -> list[Step]:
 
 
 def _written(value: Any) -> str:
-    """A value as it is compared: numbers without a fraction as whole ones."""
+    """A value as it is compared: numbers without a fraction as whole ones, no power of ten."""
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return str(value).strip()
@@ -223,3 +273,11 @@ def _decimal(edge: str) -> Decimal:
     if not value.is_finite():
         raise ParameterError("an edge of a bin that is not finite", where="bins", remedy=EXAMPLE)
     return value
+
+
+def merging(secrets: tuple[Attribute, ...], letters: Sequence[Hashable], into: Hashable) -> ColumnGrouping | None:
+    """What the one column of the secret is to go through so that it has the merged letters, if that can be written."""
+    if len(secrets) > 1 or not isinstance(into, str) or not all(isinstance(letter, str) for letter in letters):
+        return None
+    before = secrets[0].grouping.steps if secrets[0].grouping else ()
+    return ColumnGrouping((*before, Merged(tuple(map(str, letters)), into)))

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import narwhals as nw
+import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from discreet.exceptions import TableError
+from discreet.records.csvfile import header_fields
 from discreet.records.source import no_values_in_errors, open_records
 
-SEPARATORS: Final = ",;\t|"
 LONGEST_HEADER: Final = 1 << 20
 
 
 def header_of(path: str, encoding: str | None = None) -> tuple[tuple[str, ...], int]:
     """Columns and records of a file."""
-    if not Path(path).is_file():
-        raise TableError("no such file", where=path)
-    with no_values_in_errors(path):
-        names = _names(path, encoding)
+    names = column_names(path, encoding)
     single = [name for name in names if names.count(name) == 1]
     if not single:
         raise TableError("no column with a name of its own", where=path, remedy="Give the table a header.")
@@ -30,13 +28,34 @@ def header_of(path: str, encoding: str | None = None) -> tuple[tuple[str, ...], 
         return names, sum(len(batch) for batch in source)
 
 
+def column_names(source: Any, encoding: str | None = None) -> tuple[str, ...]:
+    """The names of the columns of a file or a table in memory."""
+    if isinstance(source, str | PathLike):
+        path = str(fspath(source))
+        if not Path(path).is_file():
+            raise TableError("no such file", where=path, remedy="Give the path of a CSV, Parquet or Arrow file.")
+        with no_values_in_errors(path):
+            return _names(path, encoding)
+    with no_values_in_errors("the table"):
+        if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+            return tuple(source.schema.names)
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return tuple(frame.collect_schema().names())
+    raise TableError(
+        f"a {type(source).__name__} is not a table",
+        remedy="Give a pandas, polars, pyarrow or duckdb table, or the path of a CSV, Parquet or Arrow file.",
+    )
+
+
 def _names(path: str, encoding: str | None) -> tuple[str, ...]:
     with Path(path).open("rb") as file:
         start = file.read(LONGEST_HEADER)
-    if start.startswith(b"PAR1"):
-        return tuple(pq.read_schema(path).names)
-    if start.startswith(b"ARROW1"):
-        return tuple(pyarrow.ipc.open_file(path).schema.names)
-    text = start.decode(encoding or "utf-8-sig", "replace").lstrip("\ufeff")
-    parsed = [next(csv.reader(io.StringIO(text), delimiter=separator), []) for separator in SEPARATORS]
-    return tuple(name.strip() for name in max(parsed, key=len))
+        if start.startswith(b"PAR1"):
+            return tuple(pq.read_schema(path).names)
+        if start.startswith(b"ARROW1"):
+            return tuple(pyarrow.ipc.open_file(path).schema.names)
+        if start.startswith(b"\xff\xff\xff\xff"):
+            return tuple(pyarrow.ipc.open_stream(path).schema.names)
+        file.seek(0)
+        return header_fields(file, encoding)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from discreet.records.letters import is_text, plain
+from discreet.records.cells import is_text, plain
 
 MOST_KINDS: Final = 1 << 16
 """As many as two bytes can number."""

@@ -18,7 +18,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time
 from functools import cached_property
 from math import prod
 from typing import Any, Final
@@ -29,33 +28,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from discreet.arrays import Codes, Indices
+from discreet.attribute import Attribute
 from discreet.channel import label
 from discreet.exceptions import AlphabetError, TableError
-from discreet.joint import Attribute, Joint
+from discreet.records.cells import as_text, indexed, is_text, text_of_one, type_name, value_type
 from discreet.records.grouping import ColumnGrouping
 
-UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}" * 3
-HALF: Final = re.compile("[\ud800-\udfff]")
 EXECUTED: Final = "=+-@"
 """How a text begins that a spreadsheet would execute, in any form that is compatible with these (Unicode's NFKC)."""
 SKIPPED: Final = ("Zs", "Zl", "Zp", "Cc", "Cf")
 """Unicode categories of what a spreadsheet may leave out before it looks."""
-MIDNIGHT: Final = time()
-"""The time of a moment that is a date, and written as one."""
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-def indexed(cells: pa.Array) -> tuple[pa.Array, NDArray[Any]]:
-    """The different values, null as the last of them if it occurs, and for every cell the number of its value."""
-    if pa.types.is_null(cells.type):
-        return pa.nulls(1, pa.large_string()), np.zeros(len(cells), np.intp)
-    if not pa.types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
-    values, indices = cells.dictionary, cells.indices
-    if indices.null_count:
-        indices = indices.cast(pa.int64()).fill_null(len(values))
-        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return values, indices.to_numpy()
 
 
 # ---- letters that are known -----------------------------------------------------------------------------------------
@@ -175,6 +158,14 @@ class LabelReader:
         return outputs.take(lookup.parts_of_values(values))
 
 
+def letter_texts(attribute: Attribute, texts: pa.Array) -> pa.Array:
+    """The letters that a column's values stand for, as text: its codes for missing first, then its grouping."""
+    if attribute.missing:
+        codes = pa.array(attribute.missing, pa.large_string())
+        texts = pc.if_else(pc.is_in(texts, value_set=codes), None, texts)
+    return texts if attribute.grouping is None else attribute.grouping.apply(texts)
+
+
 # ---- letters that are met -------------------------------------------------------------------------------------------
 
 
@@ -264,101 +255,12 @@ def _numbers_or_none(values: pa.Array) -> list[Any]:
     return [None if value is None or math.isnan(value) else value + 0.0 for value in values.to_pylist()]
 
 
-# ---- cells as text --------------------------------------------------------------------------------------------------
-
-
-def as_text(values: pa.Array) -> pa.Array:
-    """Values as the text that letters are compared by; null where a value is missing."""
-    kind = values.type
-    if pa.types.is_integer(kind):
-        return values.cast(pa.large_string())
-    if is_text(kind):
-        return pc.utf8_trim_whitespace(decoded(values))
-    return text_of(_as_python(values))
-
-
-def letter_texts(attribute: Attribute, texts: pa.Array) -> pa.Array:
-    """The letters that a column's values stand for, as text: its codes for missing first, then its grouping."""
-    if attribute.missing:
-        codes = pa.array(attribute.missing, pa.large_string())
-        texts = pc.if_else(pc.is_in(texts, value_set=codes), None, texts)
-    return texts if attribute.grouping is None else attribute.grouping.apply(texts)
-
-
-def text_of(values: Sequence[Any]) -> pa.Array:
-    """Python values of any mixture of types as the text that letters are compared by.
-
-    Half of a surrogate pair is no character, and a text with one is no letter."""
-    texts = (_text(value) for value in values)
-    return pa.array([UNREADABLE if text and HALF.search(text) else text for text in texts], pa.large_string())
-
-
-def _as_python(values: pa.Array) -> list[Any]:
-    """The values as Python objects. One that Python cannot hold, such as a date after the year 9999, is no letter."""
-    try:
-        return list(values.to_pylist())
-    except (ArithmeticError, ValueError, pa.ArrowException):
-        return [_one_as_python(value) for value in values]
-
-
-def _one_as_python(value: pa.Scalar) -> Any:
-    try:
-        return value.as_py()
-    except (ArithmeticError, ValueError, pa.ArrowException):
-        return UNREADABLE
-
-
-def is_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    checks = types.is_string, types.is_large_string, types.is_string_view
-    return any(check(kind) for check in (*checks, types.is_binary, types.is_large_binary, types.is_binary_view))
-
-
-def value_type(kind: pa.DataType) -> pa.DataType:
-    """The type of the cells themselves, where they are numbers of a dictionary."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def type_name(kind: pa.DataType) -> str:
-    """The type without its parts: the fields of a struct, say, may be named after people."""
-    return re.split(r"[<\[(]", str(kind))[0]
-
-
-def plain(cells: pa.Array) -> pa.Array:
-    """The cells themselves, where they are numbers of a dictionary."""
-    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
-
-
-def readable(cells: pa.Array) -> pa.Array:
-    """Cells to publish as they are: plain, and if they are text, text that is UTF-8."""
-    if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type):
-        return plain(pa.DictionaryArray.from_arrays(cells.indices, decoded(cells.dictionary)))
-    return decoded(cells) if is_text(cells.type) else plain(cells)
-
-
-def rebuilt(cells: pa.Array) -> pa.Array:
-    """The same cells in memory of their own: nothing that lay under a null, or beside a slice, goes along with them."""
-    if pa.types.is_nested(cells.type) or isinstance(cells.type, pa.BaseExtensionType):
-        return pa.array(cells.to_pylist(), cells.type)
-    return cells.take(pa.array(np.arange(len(cells))))
-
-
-def decoded(values: pa.Array) -> pa.Array:
-    """Text that is UTF-8, from text or bytes that claim to be; what is not becomes \\xe9 and the like."""
-    values = values.cast(pa.large_binary())
-    try:
-        return values.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        texts = (None if value is None else value.decode("utf-8", "backslashreplace") for value in values.to_pylist())
-        return pa.array(texts, pa.large_string())
-
-
 # ---- how letters are written ----------------------------------------------------------------------------------------
 
 
 def writings(letter: Hashable) -> tuple[str, ...]:
     """The texts that mean this letter in a file that holds text only."""
-    text = _text(letter)
+    text = text_of_one(letter)
     if text is None or text == "":
         return ()
     if isinstance(letter, bool):
@@ -368,29 +270,21 @@ def writings(letter: Hashable) -> tuple[str, ...]:
     return (text,)
 
 
-def _text(value: Any) -> str | None:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, datetime) and value.time() == MIDNIGHT and value.tzinfo is None:
-        return str(value.date())
-    return str(value).strip()
-
-
 def spreadsheet_safe(text: str) -> str:
     """A label as it appears in CSV: with an apostrophe in front where a spreadsheet might execute it."""
+    if text[:1].isascii() and text[:1].isalnum():
+        return text
     first = next((sign for sign in text if unicodedata.category(sign) not in SKIPPED), "")
     executed = text[:1] in ("\t", "\r", "\n") or unicodedata.normalize("NFKC", first) in tuple(EXECUTED)
     return f"'{text}" if executed and not NUMBER.fullmatch(text.strip(" ")) else text
 
 
-def column_of(joint: Joint) -> str:
-    """The name of a released column: the columns that it tells about."""
+def column_of(joint: Any) -> str:
+    """The name of a released column: the columns that it tells about. A joint or a public protocol has these."""
     return "×".join(attribute.name for attribute in joint.released)
 
 
-def released_columns(joint: Joint, outputs: Sequence[Hashable]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def released_columns(joint: Any, outputs: Sequence[Hashable]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The columns of a release, each with the label of every output.
 
     Outputs that are values, one for each of several columns, are released as these columns; others as one column.

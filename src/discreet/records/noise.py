@@ -8,13 +8,16 @@ Algorithms 1 and 2: coins of probability e^−γ from uniform integers, no float
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.attribute import Attribute
 from discreet.exceptions import DistributionError, ParameterError
+from discreet.joint import Joint
 
 Words = Callable[[int], NDArray[np.uint64]]
 """So many uniform 64-bit words, each handed out once."""
@@ -26,9 +29,29 @@ FINEST = 10**12
 
 @dataclass(frozen=True)
 class Noise:
-    """Discrete Laplace noise that makes a table of counts ε0-differentially private, one record per person."""
+    """Discrete Laplace noise that makes a table of counts ε0-differentially private, one record per person.
+
+    Arguments:
+        epsilon: ε0, with at most twelve decimals.
+        ledger: the file that remembers the draw for a table in memory; a table in a file has one beside it.
+        again: take what was drawn before in place of a draw.
+    Raises:
+        ParameterError: a number that is not positive, or has more decimals.
+    Example:
+        >>> import discreet as dc, pyarrow as pa
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> letters = {"s": ["a", "b"], "x": ["p", "q"]}
+        >>> table = pa.table({name: column * 500 for name, column in letters.items()})
+        >>> with TemporaryDirectory() as folder:
+        ...     noise = dc.Noise(1.0, ledger=Path(folder, "draws.json"))
+        ...     dc.Joint.from_table(table, secret="s", release="x", letters=letters, private=noise).noise.epsilon
+        1.0
+    """
 
     epsilon: float
+    ledger: str | PathLike[str] | None = field(default=None, compare=False, repr=False)
+    again: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.epsilon) and self.epsilon > 0 and self.exact.denominator <= FINEST):
@@ -41,6 +64,11 @@ class Noise:
         """ε0 as it is written in decimals."""
         return Fraction(repr(float(self.epsilon)))
 
+    @property
+    def size_is_public(self) -> bool:
+        """Whether n of a joint with this noise is the true number of records."""
+        return True
+
     def added(self, counts: ArrayLike, words: Words) -> NDArray[np.int64]:
         """counts + Z, Z drawn once for every cell of the declared alphabet, empty cells included."""
         table = np.asarray(counts)
@@ -51,19 +79,49 @@ class Noise:
         return np.asarray(table.astype(np.int64) + np.array(drawn, dtype=np.int64).reshape(table.shape))
 
 
+@dataclass(frozen=True)
+class StratumNoise(Noise):
+    """The noise of one stratum of a table with given columns: the number of its records is not public, and its n is
+    what the noisy counts add up to, one at least. The noise of all strata together was paid for once."""
+
+    @property
+    def size_is_public(self) -> bool:
+        return False
+
+
 def projected(noisy: ArrayLike) -> NDArray[np.float64]:
     """The probabilities nearest to the shares of noisy counts: max(counts − τ, 0), scaled to sum to one.
 
-    Noisy counts may be negative; τ is the one number for which the positive parts add up to what the table adds up to,
-    or to one record where that is less: the Euclidean projection.
+    τ is a fraction, so everything is multiplied by its denominator and stays whole: one result on every machine.
     """
-    values = np.asarray(noisy, dtype=float)
-    total = max(float(values.sum()), 1.0)
+    values = np.asarray(noisy, dtype=np.int64)
+    total = max(int(values.sum()), 1)
     descending = np.sort(values, axis=None)[::-1]
-    levels = (np.cumsum(descending) - total) / np.arange(1, values.size + 1)
-    level = levels[np.flatnonzero(descending > levels)[-1]]
-    positive = np.maximum(values - level, 0.0)
+    numbers, excess = np.arange(1, values.size + 1), np.cumsum(descending) - total
+    last = int(np.flatnonzero(descending * numbers > excess)[-1])
+    positive = np.maximum(values * numbers[last] - excess[last], 0)
     return np.asarray(positive / positive.sum())
+
+
+def noisy_joint(
+    noisy: ArrayLike,
+    n: int,
+    secrets: tuple[Attribute, ...],
+    releases: tuple[Attribute, ...],
+    noise: Noise,
+    *,
+    include_secret: bool = False,
+) -> Joint:
+    """The joint of noisy counts of n records: they may be negative, and P is their projection."""
+    shape = (-1, *(len(one) for one in releases))
+    counts = np.array(noisy, dtype=np.int64).reshape(shape)
+    plain = type(noise)(noise.epsilon)
+    return Joint(projected(counts), secrets, releases, n, include_secret, counts=counts, noise=plain)
+
+
+def noisy_size(noisy: ArrayLike) -> int:
+    """The number of records of a stratum, as far as anybody may know it."""
+    return max(int(np.asarray(noisy).sum()), 1)
 
 
 class _Uniform:

@@ -28,8 +28,8 @@ from narwhals.exceptions import DuplicateError
 from discreet.exceptions import AlphabetError, InOwnWords, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.sealed_file import SealedFile, seekable
-from discreet.records.csvfile import CsvRecords, filled
-from discreet.records.letters import is_text, text_of, value_type
+from discreet.records.cells import is_text, text_of, value_type
+from discreet.records.csvfile import CsvRecords, filled, nearest_columns
 
 Format = Literal["csv", "parquet", "arrow"]
 SUFFIXES: Final[dict[str, Format]] = {
@@ -45,6 +45,16 @@ AHEAD: Final = 4
 OF_VALUES: Final = (pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
 """Errors that are about values; others are about disks, memory or the program."""
 Item = TypeVar("Item")
+
+
+TIMES: Final = "discreet records"
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Different rows, each of which stands for as many records as its column `TIMES` says."""
+
+    table: pa.Table
 
 
 class Records(Protocol):
@@ -97,8 +107,10 @@ def open_records(
     *,
     encoding: str | None = None,
     in_order: bool = True,
+    sample: bool = False,
 ) -> RecordSource:
-    """Open a source. `letters` are columns of few values, `plain` any others; `encoding` is that of a CSV file."""
+    """Open a source. `letters` are columns of few values, `plain` any others; `encoding` is that of a CSV file. Of a
+    `sample` only the first records are going to be read."""
     names = [*letters, *plain]
     for name in names:
         if names.count(name) > 1:
@@ -106,7 +118,7 @@ def open_records(
                 "a column is named twice", where=name, remedy="Secret and release share no column; name each once."
             )
     if isinstance(source, str | PathLike):
-        return _open_file(str(fspath(source)), letters, plain, encoding, in_order)
+        return _open_file(str(fspath(source)), letters, plain, encoding, in_order, sample)
     with ExitStack() as stack, no_values_in_errors("the table"):
         records, mixed = _table(source, names)
         return RecordSource("the table", "arrow", records, stack.pop_all(), mixed)
@@ -145,12 +157,12 @@ def _selected(schema: pa.Schema, names: Sequence[str], batches: Iterable[pa.Reco
     return _Batches(pa.schema([schema.field(name) for name in names]), parts)
 
 
-def _check(names: Sequence[str], known: Sequence[str]) -> None:
-    """The known names are not shown: a header may be missing, and then they are a record."""
+def check_names(names: Sequence[str], known: Sequence[str]) -> None:
+    """Columns of a table have names; of a CSV file the first line may be a record, see `csvfile`."""
     for name in names:
         if known.count(name) != 1:
             what = "two columns of this name" if name in known else "no such column"
-            raise AlphabetError(what, where=name, remedy=f"Compare with the {len(known)} columns of the table.")
+            raise AlphabetError(what, where=name, remedy=nearest_columns(name, known))
 
 
 # ---- tables in memory -----------------------------------------------------------------------------------------------
@@ -158,8 +170,11 @@ def _check(names: Sequence[str], known: Sequence[str]) -> None:
 
 def _table(source: Any, names: Sequence[str]) -> tuple[_Batches, tuple[str, ...]]:
     """The records of a table, and those of its columns whose values have no common type."""
+    if isinstance(source, Weighted):
+        check_names(names, source.table.schema.names)
+        return _selected(source.table.schema, [*names, TIMES], source.table.to_batches()), ()
     if isinstance(source, pa.Table | pa.RecordBatchReader):
-        _check(names, source.schema.names)
+        check_names(names, source.schema.names)
         batches = source.select(names).to_batches() if isinstance(source, pa.Table) else source
         return _selected(source.schema, names, batches), ()
     with InOwnWords(_same_name, DuplicateError):
@@ -182,7 +197,7 @@ def _same_name(_: Exception) -> AlphabetError:
 
 def _frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str]) -> tuple[_Batches, tuple[str, ...]]:
     schema = frame.collect_schema()
-    _check(names, schema.names())
+    check_names(names, schema.names())
     chosen = frame.select(*names)
     if chosen.implementation.is_polars():
         # A polars Categorical declares nothing: its categories are those met so far. An Enum does.
@@ -216,14 +231,14 @@ def _worded(cells: pa.Array) -> pa.Array:
 
 
 def _open_file(
-    path: str, letters: Sequence[str], plain: Sequence[str], encoding: str | None, in_order: bool
+    path: str, letters: Sequence[str], plain: Sequence[str], encoding: str | None, in_order: bool, sample: bool
 ) -> RecordSource:
     name = "standard input" if path == PIPE else path
     with ExitStack() as stack, no_values_in_errors(name):
         stream, start = _opened(path, stack)
         kind = _sniffed(start)
         if kind == "csv":
-            records: Records = CsvRecords(stream, letters, plain, encoding, in_order=in_order)
+            records: Records = CsvRecords(stream, letters, plain, encoding, in_order=in_order, sample=sample)
         elif kind == "parquet":
             whole = _native(path, stack) or seekable(stream, stack.enter_context(SealedFile()))
             records = _parquet(whole, letters, plain)
@@ -282,7 +297,7 @@ def _sniffed(start: bytes) -> Format:
 
 def _parquet(stream: object, letters: Sequence[str], plain: Sequence[str]) -> Records:
     schema, names = pq.read_schema(stream), [*letters, *plain]
-    _check(names, schema.names)
+    check_names(names, schema.names)
     texts = [name for name in letters if is_text(schema.field(name).type)]
     file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
     rows = min(BATCH_ROWS, max(1, BATCH_BYTES // _row_bytes(file.metadata, set(names))))
@@ -308,7 +323,7 @@ def _arrow(file: pa.NativeFile | None, stream: BinaryIO, start: bytes, names: Se
         if start.startswith(b"ARROW1"):
             filled(stream, 8)
         batches = reader = pa.ipc.open_stream(stream if file is None else file)
-    _check(names, reader.schema.names)
+    check_names(names, reader.schema.names)
     return _selected(reader.schema, names, batches)
 
 

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from discreet.records.cells import is_text
 from discreet.records.kinds import Draft, Kinds, Numbered, batches_of
-from discreet.records.letters import is_text, spreadsheet_safe
+from discreet.records.letters import spreadsheet_safe
 from discreet.records.source import Format
 
 GROUP_BYTES: Final = 1 << 26
@@ -126,10 +127,12 @@ class _Csv(Writing):
 
 
 class _Parquet(Writing):
-    """Collects batches into row groups."""
+    """Collects batches into row groups. Released cells have no smallest and largest: finding these takes longer than
+    writing where there are thousands of labels, and cells in random order are found by no reader that way."""
 
     def __init__(self, sink: Any, schema: pa.Schema) -> None:
-        self._writer, self._schema = pq.ParquetWriter(sink, schema), schema
+        ranged = [field.name for field in schema if not pa.types.is_dictionary(field.type)]
+        self._writer = pq.ParquetWriter(sink, schema, write_statistics=ranged or False)
         self._held: list[pa.RecordBatch] = []
 
     def __enter__(self) -> Callable[[Draft], None]:

@@ -7,8 +7,21 @@ Size: files of any size in under 1 GB. Proves: the level of all releases of the 
 """
 
 from discreet.records.counting import joint_of_file
+from discreet.release.batch_stream import sanitise_batches
 from discreet.release.check import Check
-from discreet.release.rehearsal import rehearse, rehearse_file
+from discreet.release.rehearse import rehearse, rehearse_file
 from discreet.release.sanitise import Job, Outcome, sanitise, sanitise_file
+from discreet.release.whose_rows import RowsAsked
 
-__all__ = ["Check", "Job", "Outcome", "joint_of_file", "rehearse", "rehearse_file", "sanitise", "sanitise_file"]
+__all__ = [
+    "Check",
+    "Job",
+    "Outcome",
+    "RowsAsked",
+    "joint_of_file",
+    "rehearse",
+    "rehearse_file",
+    "sanitise",
+    "sanitise_batches",
+    "sanitise_file",
+]

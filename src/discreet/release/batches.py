@@ -18,19 +18,13 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from discreet.arrays import Codes, Integers
+from discreet.attribute import Attribute
 from discreet.channel import label
 from discreet.exceptions import AlphabetError
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
 from discreet.randomness import Keystream
-from discreet.records.letters import (
-    LetterReader,
-    column_of,
-    is_text,
-    readable,
-    rebuilt,
-    released_columns,
-    value_type,
-)
+from discreet.records.cells import is_text, readable, rebuilt, value_type
+from discreet.records.letters import LetterReader, column_of, released_columns
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.record_counts import unknown_records
 from discreet.release.sampling import Sampler
@@ -46,10 +40,52 @@ class Tally:
 
 
 @dataclass(frozen=True, eq=False)
+class ReleaseLaw:
+    """What drawing needs of a protocol: letters, weights, names; no counts and no prior. Other machines get this.
+
+    `weights` has one column per letter and one for records without a letter, stratum by stratum of the `given` columns.
+    """
+
+    digest: str
+    reads: tuple[Attribute, ...]
+    given: tuple[Attribute, ...]
+    numbers: Integers
+    weights: Integers | sparse.csc_array
+    compressed: bool
+    column: str
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    hidden: tuple[str, ...]
+    outputs: int
+
+    @classmethod
+    def of(cls, protocol: AnyProtocol) -> ReleaseLaw:
+        """Protocols from version 1 of the file keep the table they had, so that keyed draws stay what they were."""
+        joint = protocol.joint
+        if isinstance(protocol, StratifiedProtocol):
+            given, numbers, weights, compressed = protocol.given, protocol.numbers, protocol.law, False
+        else:
+            weights = sparse.hstack([protocol.columns, sparse.csc_array(protocol.marginal[:, None])], format="csc")
+            given, numbers, compressed = (), np.zeros(0, np.int64), protocol.version > 1
+        names = [attribute.name for attribute in joint.secrets]
+        return cls(
+            digest=protocol.digest,
+            reads=joint.reads,
+            given=given,
+            numbers=numbers,
+            weights=weights,
+            compressed=compressed,
+            column=column_of(joint),
+            columns=released_columns(joint, protocol.outputs),
+            hidden=(*names, *(part for name in names for part in name.split("×"))),
+            outputs=len(protocol.outputs),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class BatchSanitiser:
     """Sanitises batches. `keep` names the public columns; with `keyed` the draw repeats, otherwise it is fresh."""
 
-    protocol: AnyProtocol
+    protocol: AnyProtocol | ReleaseLaw
     randomness: Keystream
     keep: tuple[str, ...] = ()
     keyed: KeyedDraws | None = None
@@ -67,31 +103,32 @@ class BatchSanitiser:
                 )
 
     @cached_property
+    def law(self) -> ReleaseLaw:
+        return self.protocol if isinstance(self.protocol, ReleaseLaw) else ReleaseLaw.of(self.protocol)
+
+    @cached_property
     def reading(self) -> LetterReader:
-        joint = self.protocol.joint
-        return LetterReader(joint.reads)
+        return LetterReader(self.law.reads)
 
     @property
     def given(self) -> tuple[str, ...]:
         """The columns whose strata have mechanisms of their own; they are kept."""
-        return tuple(one.name for one in self.protocol.given) if isinstance(self.protocol, StratifiedProtocol) else ()
+        return tuple(one.name for one in self.law.given)
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """The secret columns. Several that `Joint.observed` joined into one are named a×b: each of them counts."""
-        names = [attribute.name for attribute in self.protocol.joint.secrets]
-        return (*names, *(part for name in names for part in name.split("×")))
+        return self.law.hidden
 
     @property
     def column(self) -> str:
         """The name of what is released: the columns that it tells about."""
-        return column_of(self.protocol.joint)
+        return self.law.column
 
     @cached_property
     def columns(self) -> tuple[tuple[str, pa.Array], ...]:
         """The released columns, each with the label of every output in it."""
-        found = released_columns(self.protocol.joint, self.protocol.outputs)
-        return tuple((name, pa.array(labels, pa.string())) for name, labels in found)
+        return tuple((name, pa.array(labels, pa.string())) for name, labels in self.law.columns)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -101,20 +138,24 @@ class BatchSanitiser:
 
     @cached_property
     def sampler(self) -> Sampler:
-        """The protocol's law, and that of its outputs for a record that has no letter.
+        """The protocol's law, and that of its outputs for a record that has no letter."""
+        weights = self.law.weights
+        weights = weights if isinstance(weights, np.ndarray) else weights[:, np.flatnonzero(np.diff(weights.indptr))]
+        return Sampler(weights, compressed=self.law.compressed)
 
-        Protocols from version 1 of the file keep the table they had, so that keyed draws stay what they were.
-        """
-        if isinstance(self.protocol, StratifiedProtocol):
-            return Sampler(self.protocol.law)
-        marginal = sparse.csc_array(self.protocol.marginal[:, None])
-        columns = sparse.hstack([self.protocol.columns, marginal], format="csc")
-        return Sampler(columns, compressed=self.protocol.version > 1)
+    @cached_property
+    def _column_of(self) -> Codes | None:
+        """The sampler's column of every code, where letters without weights share the last, that of no letter."""
+        weights = self.law.weights
+        if isinstance(weights, np.ndarray) or (drawn := np.diff(weights.indptr) > 0).all():
+            return None
+        places = np.cumsum(drawn) - 1
+        return np.where(drawn, places, places[-1]).astype(np.uint64)
 
     def schema(self, source: pa.Schema) -> pa.Schema:
         """The released table's columns, from the source's. Refuses what cannot be letters before reading any value."""
         self.reading.check(source)
-        released = pa.dictionary(pa.from_numpy_dtype(_signed(len(self.protocol.outputs))), pa.string())
+        released = pa.dictionary(pa.from_numpy_dtype(_signed(self.law.outputs)), pa.string())
         return pa.schema(
             [
                 *((name, released) for name, _ in self.columns),
@@ -124,8 +165,8 @@ class BatchSanitiser:
 
     def draft(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch sanitised: numbers of outputs, then the kept columns."""
-        codes = self.reading.codes([batch.column(name) for name in self.reading.columns])
-        drawn = self._draw(self._in_strata(codes, batch), batch).astype(_signed(len(self.protocol.outputs)), copy=False)
+        codes = self.letters(batch)
+        drawn = self._draw(self.in_strata(codes, batch), batch).astype(_signed(self.law.outputs), copy=False)
         self.tally.records += len(codes)
         lost = codes == self.reading.size
         if without := int(np.count_nonzero(lost)):
@@ -141,8 +182,8 @@ class BatchSanitiser:
     @cached_property
     def _regrouped(self) -> dict[str, LetterReader]:
         """Given columns whose letters stand for several values: the letter is published, for within it all are one."""
-        given = self.protocol.given if isinstance(self.protocol, StratifiedProtocol) else ()
-        return {one.name: LetterReader((one,)) for one in given if one.grouping is not None or one.missing}
+        grouped = (one for one in self.law.given if one.grouping is not None or one.missing)
+        return {one.name: LetterReader((one,)) for one in grouped}
 
     def _kept(self, name: str, batch: pa.RecordBatch) -> pa.Array:
         if name not in self._regrouped:
@@ -160,30 +201,42 @@ class BatchSanitiser:
     def _kept_type(self, name: str, source: pa.Schema) -> pa.DataType:
         return pa.large_string() if name in self._regrouped else _readable_type(source.field(name).type)
 
-    def _in_strata(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
+    def letters(self, batch: pa.RecordBatch) -> Codes:
+        """The number of every record's letter; one more than the last where it has none."""
+        return self.reading.codes([batch.column(name) for name in self.reading.columns])
+
+    def in_strata(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
         """The code among the columns of all strata; refused before any draw where a stratum has no mechanism."""
-        if not isinstance(self.protocol, StratifiedProtocol):
+        if not self.given:
             return codes
         return self.strata(batch).astype(np.uint64) * np.uint64(self.reading.size + 1) + codes
 
     def strata(self, batch: pa.RecordBatch) -> Integers:
         """The number of every record's stratum; AlphabetError with the count if the protocol does not have it."""
-        assert isinstance(self.protocol, StratifiedProtocol)
-        reader = LetterReader(self.protocol.given)
-        numbers = self.protocol.numbers.take(reader.codes([batch.column(name) for name in reader.columns]))
-        if unknown := int(np.count_nonzero(numbers < 0)):
-            raise AlphabetError(
-                f"{unknown:,} records of a stratum that the protocol does not have",
-                where=", ".join(reader.columns),
-                remedy="Design on a table that has these strata, or leave such records out.",
-            )
+        numbers = self.stratum_numbers(batch)
+        self.refuse_strata(int(np.count_nonzero(numbers < 0)))
         return numbers
 
+    def stratum_numbers(self, batch: pa.RecordBatch) -> Integers:
+        """The same with −1 where the protocol does not have the stratum."""
+        reader = LetterReader(self.law.given)
+        return np.asarray(self.law.numbers.take(reader.codes([batch.column(name) for name in reader.columns])))
+
+    def refuse_strata(self, unknown: int) -> None:
+        """AlphabetError if there are records of strata that the protocol does not have."""
+        if unknown:
+            raise AlphabetError(
+                f"{unknown:,} records of a stratum that the protocol does not have",
+                where=", ".join(self.given),
+                remedy="Design on a table that has these strata, or leave such records out.",
+            )
+
     def _draw(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
+        columns = codes if self._column_of is None else self._column_of.take(codes)
         if self.keyed is None:
-            return self.sampler.sample(codes, self.randomness)
+            return self.sampler.sample(columns, self.randomness)
         ids = batch.column(self.keyed.column)
-        return self.sampler.draw(codes, self.keyed.words(ids, codes, first_row=self.tally.records + 1))
+        return self.sampler.draw(columns, self.keyed.words(ids, codes, first_row=self.tally.records + 1))
 
     def finish(self, draft: pa.RecordBatch) -> pa.RecordBatch:
         """Numbers replaced by the labels of the outputs."""

@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from discreet.attribute import Attribute
 from discreet.exceptions import DiscreetError
-from discreet.joint import Attribute
+from discreet.protocol.strata import AnyProtocol, strata_of
 from discreet.records.letters import NUMBER, writings
 from discreet.release.identity_risk import BestGuess, IdentityRisk
 from discreet.release.ledger import Account
 from discreet.release.record_counts import RecordCounts
+from discreet.utilities.accuracy import Accuracy
 
 MOSTLY: Final = 0.9
 """The share of unknown values from which on all of them are taken to be codes, or labels."""
@@ -66,7 +68,28 @@ class People:
 
 @dataclass(frozen=True)
 class Check:
-    """What a release would be. `refusals` are what `sanitise` would refuse it for; `code` is that of the command."""
+    """What a release would be. `refusals` are what `sanitise` would refuse it for; `code` is that of the command.
+
+    Attributes:
+        records, unreadable: how many, and how many of them had a wrong number of fields.
+        promise: the level, in words and numbers.
+        columns: cells that are no letter of the protocol, a `ColumnCount` each.
+        unknown, without_letter: records with values outside of the alphabet, and with no letter at all.
+        law: how far the table's law is from the protocol's.
+        level_beside_kept: the level beside the kept columns, where they tell something.
+        people, account: rows per person, and what was released before.
+        size, seconds: what the release will have and take.
+        identity, guess: who could be found, and how often the best guess of the secret is right.
+        policy: the file of rules.
+        warnings, refusals: what to know, and what it would be refused for.
+    Example:
+        >>> import discreet as dc
+        >>> from discreet.datasets import adult
+        >>> joint = dc.Joint.from_table(adult(), secret="sex", release="education")
+        >>> check = dc.design(joint, dc.LIP(0.5)).protocol.check(adult())
+        >>> check.records, check.refusals
+        (32561, ())
+    """
 
     records: int = 0
     promise: dict[str, Any] = field(default_factory=dict)
@@ -114,3 +137,26 @@ def column_count(counts: RecordCounts, attribute: Attribute) -> ColumnCount:
     elif unknown and found["texts"] >= MOSTLY * unknown and numeric and all(numeric):
         looks = "labels, where the protocol has codes"
     return ColumnCount(attribute.name, unknown, found["missing"], looks)
+
+
+# What a release is good for, from its protocol alone: what a record is worth to analysts.
+
+
+MOST_LETTERS = 500
+"""The design effects of more letters take longer than reading most tables."""
+
+
+def worths(protocol: AnyProtocol) -> dict[str, float]:
+    """For every released column the share of clean records that a released one is worth, for the frequencies of its
+    values among whoever passes the mechanism; the worst stratum's. Zero where the release does not determine them."""
+    found: dict[str, float] = {}
+    for one in strata_of(protocol):
+        if len(one.joint.target_letters) > MOST_LETTERS:
+            return {}
+        for column in one.joint.released:
+            try:
+                worth = Accuracy(estimands=[column.name]).of(one.joint, one.channel)
+            except DiscreetError:
+                continue
+            found[column.name] = min(worth, found.get(column.name, 1.0))
+    return found

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from scipy import sparse
 
 from discreet.arrays import Floats, Integers
 from discreet.release.record_counts import distinct
@@ -103,7 +105,7 @@ def _numbered(rows: Integers) -> Integers:
 
 
 def best_guess(
-    kept: Sequence[Integers], secret: Integers, letters: Integers, counts: Integers, law: Floats
+    kept: Sequence[Integers], secret: Integers, letters: Integers, counts: Integers, law: sparse.csc_array
 ) -> BestGuess | None:
     """`law[y, z]` is Q with q as its last column; kinds whose secret is unknown are left out before."""
     total = int(counts.sum())
@@ -127,7 +129,9 @@ def _known(cells: Integers, secret: Integers, counts: Integers) -> int:
     return int(most.sum())
 
 
-def _with_release(cells: Integers, secret: Integers, letters: Integers, counts: Integers, law: Floats) -> float:
+def _with_release(
+    cells: Integers, secret: Integers, letters: Integers, counts: Integers, law: sparse.csc_array
+) -> float:
     """Σ_c Σ_y max_s Σ_z n(s, z, c) Q[y, z]; a cell with one secret value adds its records."""
     rows, records = distinct([*cells, secret, letters], counts)
     cell = _numbered(rows[:-2])
@@ -139,17 +143,21 @@ def _with_release(cells: Integers, secret: Integers, letters: Integers, counts: 
     several = secrets[cell] > 1
     right = float(records[~several].sum())
     cell, pairs, letter, records = cell[several], pairs[several], letter[several], records[several]
-    step = max(1, BLOCK // max(1, len(law)))
+    entries = np.diff(law.indptr)[letter]
     edges = np.flatnonzero(np.diff(cell, prepend=-1))
-    start = 0
-    while start < len(cell):
-        beyond = edges[edges > start]
-        ends = beyond[beyond <= start + step]
-        stop = len(cell) if not len(beyond) or start + step >= len(cell) else int(ends[-1] if len(ends) else beyond[0])
+    blocks = (np.cumsum(entries) - entries)[edges] // BLOCK
+    starts = edges[np.flatnonzero(np.diff(blocks, prepend=-1))]
+    for start, stop in pairwise([*starts.tolist(), len(cell)]):
         part = slice(start, stop)
-        weights = records[part, None] * law.T[letter[part]]
-        sums = np.add.reduceat(weights, np.flatnonzero(np.diff(pairs[part], prepend=-1)), axis=0)
-        owner = cell[part][np.flatnonzero(np.diff(pairs[part], prepend=-1))]
-        right += float(np.maximum.reduceat(sums, np.flatnonzero(np.diff(owner, prepend=-1)), axis=0).sum())
-        start = stop
+        pair = np.cumsum(np.diff(pairs[part], prepend=pairs[start]) > 0)
+        owner = cell[part][np.flatnonzero(np.diff(pair, prepend=-1))]
+        met = sparse.csr_array((records[part].astype(float), (pair, letter[part])), (len(owner), law.shape[1]))
+        seen = sparse.coo_array(met @ law.T)
+        right += _largest(owner[seen.row] * law.shape[0] + seen.col, seen.data)
     return right
+
+
+def _largest(place: Integers, values: Floats) -> float:
+    """The largest value of every place, added up."""
+    order = np.argsort(place, kind="stable")
+    return float(np.maximum.reduceat(values[order], np.flatnonzero(np.diff(place[order], prepend=-1))).sum())

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,11 @@ from discreet.arrays import Floats, Integers
 from discreet.exceptions import AlphabetError, ReleaseError
 from discreet.phrases import rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
-from discreet.records.letters import Alphabet, LetterReader, indexed
+from discreet.records.cells import indexed
+from discreet.records.letters import Alphabet, LetterReader
 from discreet.records.source import open_records
+from discreet.release.record_counts import distinct
+from discreet.release.whose_rows import RowsInForce
 
 ENOUGH = 50
 """Records of a secret in a kept cell, at least, for the cell to be judged."""
@@ -60,19 +64,34 @@ def check_kept(
     identity: str | None,
     anyway: bool,
     encoding: str | None = None,
+    rows: RowsInForce | None = None,
 ) -> KeptLevels | None:
     """ReleaseError if kept columns tell more about the secret than the notion's ε, at the lower limit, unless they
-    are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret."""
+    are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret. Where
+    one row of each person is released, so many are judged."""
     given = [one.name for one in protocol.given] if isinstance(protocol, StratifiedProtocol) else []
     asked = [name for name in keep if name not in given]
     if not asked:
         return None
-    counts = _counted(table, protocol, asked, given, identity, encoding)
+    return judged_kept(_counted(table, protocol, asked, identity, encoding, rows), protocol, given, asked, anyway)
+
+
+def judged_kept(
+    counts: Integers | None, protocol: AnyProtocol, given: Sequence[str], asked: Sequence[str], anyway: bool
+) -> KeptLevels | None:
+    """`check_kept`, from counts."""
     if counts is None:
         return None
     found = kept_levels(counts, _matrices(protocol))
-    if found.limit <= protocol.notion.epsilon or anyway:
-        return found
+    if not anyway:
+        refuse_kept(found, protocol, given, asked)
+    return found
+
+
+def refuse_kept(found: KeptLevels, protocol: AnyProtocol, given: Sequence[str], asked: Sequence[str]) -> None:
+    """ReleaseError where kept columns tell more than is promised, at the lower limit."""
+    if found.limit <= protocol.notion.epsilon:
+        return
     columns = " ".join(f"--given {name}" for name in [*given, *asked])
     raise ReleaseError(
         f"kept columns tell about the secret: level {_shown(found.alone)} by themselves, {_shown(found.beside)} beside "
@@ -82,6 +101,22 @@ def check_kept(
         remedy=f"Design again with {columns}, which protects the secret among people who agree in them; leave them "
         "out; or keep them anyway (--keep-anyway, keep_anyway=True).",
     )
+
+
+def kept_kinds(
+    strata: Integers, kept: Sequence[Integers], secret: Integers, letters: Integers, records: Integers
+) -> Integers | None:
+    """Rows (stratum, kept cell, secret, letter, records) from kinds of records that were counted already; None where
+    there is nothing to judge, or too much."""
+    known = records > 0
+    if not kept or not known.any():
+        return None
+    cells = [row[known] for row in (strata, *kept, secret, letters)]
+    rows, sums = distinct(cells, records[known])
+    if len(sums) > MOST_CELLS:
+        return None
+    _, cell = np.unique(rows[1:-2], axis=1, return_inverse=True)
+    return np.column_stack([rows[0], cell.reshape(-1), rows[-2], rows[-1], sums])
 
 
 def kept_levels(counts: Integers, matrices: Sequence[Floats]) -> KeptLevels:
@@ -172,43 +207,84 @@ def _counted(
     table: Any,
     protocol: AnyProtocol,
     keep: Sequence[str],
-    given: Sequence[str],
     identity: str | None,
     encoding: str | None,
+    rows: RowsInForce | None,
 ) -> Integers | None:
-    """Records by stratum, kept cell, secret and letter, the letter of none included; None if there is no secret."""
-    joint = protocol.joint
-    secret, letters = LetterReader(joint.secrets), LetterReader(joint.reads)
+    rows = rows or RowsInForce()
+    cells = KeptCells(protocol, tuple(keep), identity)
     try:
-        with open_records(table, secret.columns, encoding=encoding, in_order=False):
+        with open_records(table, cells.secret.columns, encoding=encoding, in_order=False):
             pass
     except AlphabetError:
         return None
-    needed = list(dict.fromkeys((*secret.columns, *letters.columns, *given, *keep)))
-    alphabets = {name: Alphabet.of_texts(name) for name in keep}
-    totals: dict[tuple[int, ...], int] = {}
-    records = 0
-    with open_records(table, needed, encoding=encoding, in_order=False) as source:
-        for batch in source:
-            rows = [_stratum(protocol, batch), *(_numbers(alphabets[name], batch) for name in keep)]
-            rows += [_codes(secret, batch), _codes(letters, batch)]
-            known = rows[-2] < secret.size
-            cells, times = np.unique(np.stack(rows, axis=1)[known], axis=0, return_counts=True)
-            for cell, n in zip(map(tuple, cells.tolist()), times.tolist(), strict=True):
-                totals[cell] = totals.get(cell, 0) + n
-            records += len(batch)
-            if len(totals) > MOST_CELLS:
-                warnings.warn(f"not judged: {', '.join(keep)} have too many combinations", KeptColumns, stacklevel=5)
-                return None
-    people = [name for name in keep if name == identity or len(alphabets[name]) > UNIQUE * max(records, 1)]
-    if people:
-        warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=5)
-    judged = [1 + place for place, name in enumerate(keep) if name not in people]
-    if not judged or not totals:
-        return None
-    raw = np.array([[*cell, n] for cell, n in totals.items()], np.int64)
-    _, kept = np.unique(raw[:, judged], axis=0, return_inverse=True)
-    return np.column_stack([raw[:, 0], kept.reshape(-1), raw[:, -3:]])
+    with open_records(table, cells.columns, encoding=encoding, in_order=rows.judged is not None) as source:
+        for batch in rows.of(source, rows.judged):
+            cells.add(batch)
+            if cells.too_many:
+                break
+    return cells.counts(stacklevel=6)
+
+
+@dataclass(eq=False)
+class KeptCells:
+    """Records by stratum, kept cell, secret and letter, the letter of none included; of tables with the secret."""
+
+    protocol: AnyProtocol
+    keep: tuple[str, ...]
+    identity: str | None
+    records: int = 0
+    too_many: bool = False
+    _totals: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def secret(self) -> LetterReader:
+        return LetterReader(self.protocol.joint.secrets)
+
+    @cached_property
+    def _letters(self) -> LetterReader:
+        return LetterReader(self.protocol.joint.reads)
+
+    @cached_property
+    def _alphabets(self) -> dict[str, Alphabet]:
+        return {name: Alphabet.of_texts(name) for name in self.keep}
+
+    @property
+    def columns(self) -> list[str]:
+        given = [one.name for one in self.protocol.given] if isinstance(self.protocol, StratifiedProtocol) else []
+        return list(dict.fromkeys((*self.secret.columns, *self._letters.columns, *given, *self.keep)))
+
+    def add(self, batch: pa.RecordBatch, times: Integers | None = None) -> None:
+        """Records, or different ones with how often each occurs."""
+        times = np.ones(len(batch), np.int64) if times is None else times
+        rows = [_stratum(self.protocol, batch), *(_numbers(self._alphabets[name], batch) for name in self.keep)]
+        rows += [_codes(self.secret, batch), _codes(self._letters, batch)]
+        known = rows[-2] < self.secret.size
+        cells, sums = distinct([row[known] for row in rows], times[known])
+        for cell, n in zip(map(tuple, cells.T.tolist()), sums.tolist(), strict=True):
+            self._totals[cell] = self._totals.get(cell, 0) + n
+        self.records += int(times.sum())
+        self.too_many = self.too_many or len(self._totals) > MOST_CELLS
+
+    def counts(self, stacklevel: int = 3) -> Integers | None:
+        """Rows (stratum, kept cell, secret, letter, records); None where the columns cannot be judged, with a warning
+        that says why."""
+        keep, alphabets = self.keep, self._alphabets
+        if self.too_many:
+            warnings.warn(
+                f"not judged: {', '.join(keep)} have too many combinations", KeptColumns, stacklevel=stacklevel
+            )
+            return None
+        most = UNIQUE * max(self.records, 1)
+        people = [name for name in keep if name == self.identity or len(alphabets[name]) > most]
+        if people:
+            warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=stacklevel)
+        judged = [1 + place for place, name in enumerate(keep) if name not in people]
+        if not judged or not self._totals:
+            return None
+        raw = np.array([[*cell, n] for cell, n in self._totals.items()], np.int64)
+        _, kept = np.unique(raw[:, judged], axis=0, return_inverse=True)
+        return np.column_stack([raw[:, 0], kept.reshape(-1), raw[:, -3:]])
 
 
 def _stratum(protocol: AnyProtocol, batch: pa.RecordBatch) -> Integers:

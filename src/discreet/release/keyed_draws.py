@@ -8,7 +8,8 @@ file, D the digest of the protocol and z the number of the record's letter, the 
 
 *Ids.* A whole number is one block, its 64 bits and the mark 1. Any other text is its length and first bytes with the
 mark 2, then further blocks. A whole number written as text in the one shortest way is that number, so that CSV and
-Parquet give the same draws; `07` and `7.0` are other people than `7`, and the digest of the ids says so.
+Parquet give the same draws, and so is a decimal fraction of that value in a column of such; spaces around a text do not
+count. The texts `07` and `7.0` are other people than `7`, and the digest of the ids says so.
 
 *Why it is safe.* No encoded id begins another (the mark tells numbers from text, the length texts from each other), and
 CBC-MAC over such a set is pseudo-random if AES is (Petrank and Rackoff 2000); so the h of different ids are independent
@@ -41,7 +42,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Codes
 from discreet.exceptions import ParameterError, ReleaseError, TableError
-from discreet.records.letters import as_text, plain
+from discreet.records.cells import as_text, plain
 
 Words = NDArray[np.uint64]
 
@@ -51,6 +52,8 @@ BLOCK_BYTES: Final = 16
 FIRST_TEXT_BYTES: Final = 12  # of a block of 16, three are the length and one the mark
 LONGEST_TEXT: Final = 1 << 24
 NUMBER_MARK, TEXT_MARK = 1, 2
+CLOSE_TOGETHER = 8  # a table of so many bytes for each number takes no more room than the numbers themselves
+ENVIRONMENT: Final = "env:"
 SHORTEST_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # at most 18 digits: every such number fits into 64 bits
 CONSTRUCTION = "AES-256 CBC-MAC of the id, AES-256 of it and the letter (2)"
 
@@ -59,20 +62,29 @@ CONSTRUCTION = "AES-256 CBC-MAC of the id, AES-256 of it and the letter (2)"
 class IdentityDigest:
     """The set of ids that went through, as a sum that depends on no order, and whether one came twice.
 
-    Of every id the first half of its hash is remembered, eight bytes a record: two different ids among n share one with
-    probability below n²/2^65, and would then be taken for a repeated id.
+    Eight bytes a record are remembered: a whole number as it is, of any other id the first half of its hash. Two
+    different ones among n texts share that with probability below n²/2^65, and would then be taken for a repeated id.
+    Where a table is read in parts, by others, they look for repeated ids and nothing is remembered here.
     """
 
     count: int = 0
     sums: tuple[int, int] = (0, 0)
     values: int = 0
-    _seen: list[Words] = field(default_factory=list, repr=False)
+    remembers: bool = True
+    latest: Words | None = field(default=None, repr=False)
+    _numbers: list[NDArray[np.int64]] = field(default_factory=list, repr=False)
+    _texts: list[Words] = field(default_factory=list, repr=False)
 
-    def add(self, hashes: Words) -> None:
+    def add(self, hashes: Words, numbers: NDArray[np.int64], is_number: NDArray[np.bool_] | None = None) -> None:
+        """The hashes of some ids; `numbers` are those that are whole numbers, `is_number` says which, or None: all."""
         low, high = hashes.sum(axis=0, dtype=np.uint64)
         self.count += len(hashes)
         self.sums = (self.sums[0] + int(low)) % 2**64, (self.sums[1] + int(high)) % 2**64
-        self._seen.append(hashes[:, 0].copy())
+        self.latest = hashes
+        if self.remembers and len(numbers):
+            self._numbers.append(numbers.copy())
+        if self.remembers and is_number is not None:
+            self._texts.append(hashes[~is_number, 0])
 
     def add_values(self, halves: Words) -> None:
         """The other half of what decided each draw: it depends on the letter too, and no draw depends on it."""
@@ -80,13 +92,29 @@ class IdentityDigest:
 
     def repeated(self) -> int:
         """How many records carry an id that an earlier record carries too."""
-        ordered = np.sort(np.concatenate(self._seen)) if self._seen else np.empty(0, np.uint64)
-        return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+        return _repeats(self._numbers) + _repeats(self._texts)
 
     def rows_per_id(self) -> NDArray[np.int64]:
         """How many records each id has, in no order that tells anything."""
-        seen = np.concatenate(self._seen) if self._seen else np.empty(0, np.uint64)
-        return np.unique(seen, return_counts=True)[1].astype(np.int64)
+        each = [np.unique(np.concatenate(seen), return_counts=True)[1] for seen in (self._numbers, self._texts) if seen]
+        return np.concatenate([np.zeros(0, np.int64), *each]).astype(np.int64)
+
+
+def _repeats(seen: list[NDArray[np.int64]] | list[Words]) -> int:
+    """How many of these occurred before. Numbers that lie close together are marked in a table, others sorted."""
+    parts = [part for part in seen if len(part)]
+    if not parts:
+        return 0
+    count = sum(map(len, parts))
+    least, most = min(int(part.min()) for part in parts), max(int(part.max()) for part in parts)
+    if most - least < CLOSE_TOGETHER * count:
+        marks = np.zeros(most - least + 1, bool)
+        for part in parts:
+            marks[part - part.dtype.type(least)] = True
+        return count - int(np.count_nonzero(marks))
+    ordered = np.concatenate(parts)
+    ordered.sort()
+    return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
 
 
 @dataclass(frozen=True)
@@ -103,12 +131,13 @@ class KeyedDraw:
 
 @dataclass(frozen=True, eq=False)
 class KeyedDraws:
-    """`column` holds the person's id."""
+    """`column` holds the person's id. A key that is not `kept` serves one release, whose draws never come again."""
 
     column: str
     _key: bytes = field(repr=False)
     protocol_digest: str
     identities: IdentityDigest = field(default_factory=IdentityDigest)
+    kept: bool = True
 
     @classmethod
     def from_file(cls, path: Path, column: str, protocol_digest: str) -> KeyedDraws:
@@ -131,6 +160,10 @@ class KeyedDraws:
         told = repr((self.column, self.identities.count, self.identities.sums, self.identities.values)).encode()
         return blake2b(told, key=self._key, digest_size=16, person=b"discreet ids").hexdigest()
 
+    def derived(self, purpose: bytes, nonce: bytes) -> bytes:
+        """A key for something else, in one release only; it tells nothing about this one."""
+        return blake2b(nonce, key=self._key, digest_size=KEY_BYTES, person=purpose).digest()
+
     @cached_property
     def _hash(self) -> Callable[[bytes], bytes]:
         return _encryptor(blake2b(key=self._key, digest_size=KEY_BYTES, person=b"discreet people").digest())
@@ -142,30 +175,38 @@ class KeyedDraws:
 
     def words(self, ids: pa.Array, codes: Codes, first_row: int) -> Words:
         """One uniform word for every record; `first_row` numbers the first of them in messages."""
-        people = plain(ids)
-        people = people.combine_chunks() if isinstance(people, pa.ChunkedArray) else people
-        self._check(people, first_row)
-        hashes = self.hashes(people)
-        self.identities.add(hashes)
+        hashes, numbers, is_number = self._hashed(ids, first_row)
+        self.identities.add(hashes, numbers, is_number)
         blocks = hashes.copy()
         blocks[:, 0] ^= codes.astype(np.uint64)
         drawn = _encrypted(self._word, blocks)
         self.identities.add_values(drawn[:, 1])
         return drawn[:, 0].copy()
 
-    def hashes(self, people: pa.Array) -> Words:
+    def hashes(self, ids: pa.Array, first_row: int = 1) -> Words:
         """h of every id, as two words."""
+        return self._hashed(ids, first_row)[0]
+
+    def _hashed(self, ids: pa.Array, first_row: int) -> tuple[Words, NDArray[np.int64], NDArray[np.bool_] | None]:
+        """h of every id, the ids that are whole numbers, and which those are if not all."""
+        people = plain(ids)
+        people = people.combine_chunks() if isinstance(people, pa.ChunkedArray) else people
         if pa.types.is_integer(people.type) and people.type != pa.uint64():
-            return self._numbers(people.cast(pa.int64()).to_numpy(zero_copy_only=False))
+            self._refuse_empty(people.is_null(), first_row)
+            whole = people.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            return self._numbers(whole), whole, None
         texts = as_text(people)
+        self._refuse_empty(pc.or_(texts.is_null(), pc.fill_null(pc.equal(texts, ""), False)), first_row)
         short = pc.match_substring_regex(texts, SHORTEST_NUMBER)
         if pc.all(short).as_py():
-            return self._numbers(texts.cast(pa.int64()).to_numpy(zero_copy_only=False))
+            whole = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            return self._numbers(whole), whole, None
         found = np.empty((len(texts), 2), np.uint64)
         number = short.to_numpy(zero_copy_only=False)
-        found[number] = self._numbers(texts.filter(short).cast(pa.int64()).to_numpy(zero_copy_only=False))
+        whole = texts.filter(short).cast(pa.int64()).to_numpy(zero_copy_only=False)
+        found[number] = self._numbers(whole)
         found[~number] = self._texts(texts.filter(pc.invert(short)))
-        return found
+        return found, whole, number
 
     def _numbers(self, numbers: NDArray[np.int64]) -> Words:
         blocks = np.empty((len(numbers), 2), np.uint64)
@@ -204,19 +245,19 @@ class KeyedDraws:
 
     def check_repeated(self) -> None:
         """ReleaseError if an id came twice: draws of one id and one letter are one draw, not independent ones."""
-        repeated = self.identities.repeated()
-        if repeated:
-            raise ReleaseError(
-                f"{repeated} records carry an id that another record carries too",
-                where=f"column {self.column}",
-                remedy="Equal values under one id are released alike, all or none of them true. If several rows "
-                "really belong to one person, say so (--several-rows); otherwise give every record its own id.",
-            )
+        if repeated := self.identities.repeated():
+            self.refuse_repeated(repeated)
 
-    def _check(self, people: pa.Array, first_row: int) -> None:
-        empty = people.is_null()
-        if pa.types.is_string(people.type) or pa.types.is_large_string(people.type):
-            empty = pc.or_(empty, pc.fill_null(pc.equal(people, ""), False))
+    def refuse_repeated(self, repeated: int) -> None:
+        raise ReleaseError(
+            f"{repeated} records carry an id that another record carries too",
+            where=f"column {self.column}",
+            remedy="Equal values under one id are released alike, all or none of them true. If several rows "
+            "really belong to one person, say so (--several-rows); otherwise give every record its own id.",
+        )
+
+    def _refuse_empty(self, empty: pa.Array, first_row: int) -> None:
+        """Nothing, NaN and spaces are no ids, of whatever type: they would all be one person."""
         if pc.any(empty).as_py():
             row = first_row + int(pc.index(empty, True).as_py())
             raise TableError(
@@ -243,7 +284,10 @@ def _encrypted(encrypt: Callable[[bytes], bytes], blocks: Words) -> Words:
 
 
 def read_key(path: Path) -> bytes:
-    """At least 32 bytes that only their owner can read."""
+    """At least 32 bytes that only their owner can read: a file, or for `env:NAME` a variable of the environment, which
+    holds them in hexadecimal digits."""
+    if str(path).startswith(ENVIRONMENT):
+        return _key_in_environment(str(path).removeprefix(ENVIRONMENT))
     remedy = f"Make one with: (umask 077; head -c {KEY_BYTES} /dev/urandom > {path.name})"
     try:
         with path.open("rb") as file:
@@ -252,10 +296,25 @@ def read_key(path: Path) -> bytes:
     except OSError as error:
         what = f"the key cannot be read ({os.strerror(error.errno or 0)})"
         raise ReleaseError(what, where=str(path), remedy=remedy) from None
-    if len(key) < KEY_BYTES or len(set(key)) < KEY_BYTES // 4:
-        raise ReleaseError(f"the key is shorter than {KEY_BYTES} bytes, or not random", where=str(path), remedy=remedy)
-    if len(key) > LARGEST_KEY:
-        raise ReleaseError(f"a key above {LARGEST_KEY // 1024} KiB", where=str(path), remedy=remedy)
+    found = _secret_of(key, str(path), remedy)
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
         raise ReleaseError("others can read the key", where=str(path), remedy=f"chmod 600 {path.name}")
+    return found
+
+
+def _secret_of(key: bytes, where: str, remedy: str) -> bytes:
+    if len(key) < KEY_BYTES or len(set(key)) < KEY_BYTES // 4:
+        raise ReleaseError(f"the key is shorter than {KEY_BYTES} bytes, or not random", where=where, remedy=remedy)
+    if len(key) > LARGEST_KEY:
+        raise ReleaseError(f"a key above {LARGEST_KEY // 1024} KiB", where=where, remedy=remedy)
     return blake2b(key, person=b"discreet key").digest()
+
+
+def _key_in_environment(name: str) -> bytes:
+    remedy = f"Set it from a secret, in hexadecimal digits: {name}=$(head -c {KEY_BYTES} /dev/urandom | xxd -p -c 64)"
+    try:
+        key = bytes.fromhex(os.environ[name])
+    except (KeyError, ValueError):
+        what = "the key is not in the environment, or not in hexadecimal digits"
+        raise ReleaseError(what, where=name, remedy=remedy) from None
+    return _secret_of(key, name, remedy)

@@ -14,15 +14,15 @@ from typing import Final
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.attribute import Attribute
 from discreet.exceptions import DiscreetError
-from discreet.joint import Attribute, Joint
+from discreet.joint import Joint
 from discreet.notions import LDP, RLDP
 from discreet.notions.notion import words_of
 from discreet.protocol import Protocol
-from discreet.protocol.strata import AnyProtocol
+from discreet.protocol.strata import AnyProtocol, strata_of
 from discreet.release.check import LawChange
 from discreet.release.record_counts import RecordCounts
-from discreet.release.refusals import strata_of
 
 CHANCE: Final = 0.01
 """How often a table of the same law is said to have another one."""

@@ -10,6 +10,10 @@ say nothing about S can together say everything. Let X = (A, B) be two fair coin
 B at random: one draw has level 0, two show S half of the time. So the level of k independent draws is taken from the
 channel that makes k draws, Q[(y_1 … y_k), z] = Π_i Q[y_i, z], which is exact; where that is too large, from the
 identity, because any number of draws tells at most z itself.
+
+Whoever means to draw again says so (`repeat`): then the sum need not hold, a declared budget and a finite level must.
+A person with up to k rows that are drawn by themselves is in every draw k times; the largest k so far counts. Where
+one of k rows is chosen for every release, two draws may be of two rows, which tell more together than one row twice.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from __future__ import annotations
 import json
 import math
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations_with_replacement
 from os import PathLike
@@ -25,17 +29,26 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from scipy import sparse
 
 from discreet.channel import Channel
 from discreet.exceptions import BudgetError, ParameterError
+from discreet.files.ledger_book import OpenBooks, common_book, locked, unchanged
+from discreet.notions.average import OnAverage
 from discreet.notions.conjunction import belt_of
 from discreet.notions.rldp import RLDP
+from discreet.notions.rows_together import rows_level
 from discreet.phrases import rounded_up
+from discreet.protocol import Protocol
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
-from discreet.release.keyed_draws import KeyedDraw
-from discreet.release.ledger_book import OpenBooks, common_book, locked, unchanged
+from discreet.records.persons import Rule, WhoseRows
+from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
 
 ANY_DATA: Final = "the data"
+OTHER_PEOPLE: Final = (
+    "Releases about different people do not add up: a promise is about the releases that a person is in. Whoever is in "
+    "both has both, and then they do."
+)
 UNREADABLE: Final = {"event": "release", "data": None, "key": None, "protocol": None}
 MOST_CELLS: Final = 4_000_000
 """Of the channel of several draws: 32 MB."""
@@ -43,6 +56,8 @@ MOST_ROBUST_ROWS: Final = 500
 """Of that channel, where the level of every row is a search over a set of distributions."""
 MOST_DRAWS: Final = 64
 """For more draws the level of the identity is stated, which no number of them exceeds."""
+MOST_SPLIT: Final = 8
+"""Draws up to which every number of rows that they can be of is looked at by itself."""
 SMALLEST_LOG: Final = 600.0
 """Products below e^−600 may underflow, and an output that seems impossible would hide what it tells."""
 LARGEST_BUDGET: Final = 1e300
@@ -59,12 +74,20 @@ class Account:
     draws: int
     epsilon: float
     budget: float | None
+    people: str | None = None
+    """Their name, where they have one: releases of different people do not add up."""
+    rows: int = 1
+    """Rows of one person that are drawn by themselves, at most; `epsilon` is the person's."""
+    repeat: bool = False
+    """Whether a further draw was asked for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
     """`data` names the records: what is released under the same name is taken to be about the same people.
 
+    `repeat` says that a further draw is meant, `rows` how many rows of one person are drawn by themselves, `one_of`
+    among how many the one that is drawn is chosen.
     `path` is the book beside the protocol; the common book of all its copies is kept as well (see `ledger_book`).
     """
 
@@ -72,15 +95,38 @@ class Ledger:
     protocol: AnyProtocol
     data: str = ANY_DATA
     read: tuple[Path, ...] = ()
+    repeat: bool = False
+    rows: int = 1
+    one_of: int = 1
 
     @classmethod
-    def beside(cls, protocol_path: Path, protocol: AnyProtocol, data: str | None = None) -> Ledger:
+    def beside(
+        cls, protocol_path: Path, protocol: AnyProtocol, data: str | None = None, *, repeat: bool = False
+    ) -> Ledger:
         """Beside the file itself, whatever link leads to it; a book beside the link is read as well."""
         named = protocol_path.with_name(f"{protocol_path.name}.ledger")
         real = protocol_path.resolve()
         path = real.with_name(f"{real.name}.ledger")
         other = (named,) if named.exists() and named.resolve() != path.resolve() else ()
-        return cls(path if other or protocol_path.is_symlink() else named, protocol, data or ANY_DATA, other)
+        return cls(path if other or protocol_path.is_symlink() else named, protocol, data or ANY_DATA, other, repeat)
+
+    @classmethod
+    def of_user(
+        cls,
+        protocol: AnyProtocol,
+        data: str | None = None,
+        path: str | PathLike[str] | None = None,
+        *,
+        repeat: bool = False,
+    ) -> Ledger:
+        """In this file, or in the user's data folder, beside the common book."""
+        common = common_book(protocol.digest)
+        own = Path(path) if path else common.with_suffix(".own.ledger")
+        return cls(own, protocol, data or ANY_DATA, repeat=repeat)
+
+    def of_rows(self, rows: int, one_of: int = 1) -> Ledger:
+        """The same for a table where a person has up to so many rows, each drawn by itself, or one of so many."""
+        return replace(self, rows=rows, one_of=one_of)
 
     def account(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """What one more release would come to; BudgetError if that is more than was declared.
@@ -102,7 +148,10 @@ class Ledger:
             account = self._account(events, draw, budget)
             if budget is not None and budget != self._budget(events):
                 self._append(books, {"event": "budget", "data": self.data, "epsilon": budget})
-            remembered = {"key": None} if draw is None else asdict(draw)
+            remembered = {"key": None} if draw is None else {**asdict(draw), "construction": CONSTRUCTION}
+            remembered |= {"repeat": True} if self.repeat else {}
+            remembered |= {"rows": self.rows} if self.rows > 1 else {}
+            remembered |= {"one_of": self.one_of} if self.one_of > 1 else {}
             self._append(books, {"event": "release", "data": self.data, **remembered})
             return account
 
@@ -110,6 +159,11 @@ class Ledger:
         """Independent draws of every record so far."""
         with self._locked() as books:
             return independent(self._past(_events(books)))
+
+    def entered(self) -> list[dict[str, Any]]:
+        """Every release of these records so far, whatever became of it, from books that are only read."""
+        with unchanged(common_book(self.protocol.digest), self.path, self.read) as books:
+            return self._mine(_events(books))
 
     def _locked(self) -> AbstractContextManager[OpenBooks]:
         return locked(common_book(self.protocol.digest), self.path, self.read)
@@ -127,31 +181,48 @@ class Ledger:
                 f"a budget of {known:g} was declared before", where=self.path.name, remedy="It can only be lowered."
             )
         limit = budget if budget is not None else known
-        draws = independent([*self._past(events), draw])
-        epsilon = total_epsilon(self.protocol, draws)
+        past = self._past(events)
+        draws = independent([*past, draw])
+        mine = self._mine(events)
+        rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
+        one_of = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
+        epsilon = total_epsilon(self.protocol, draws, rows, one_of)
+        if self.repeat and not 0 < independent(past) < draws:
+            raise BudgetError(
+                "nothing would be drawn again: this is the first draw of these records, or one that its key repeats",
+                where=self.path.name,
+                remedy="Leave out --repeat (repeat=True), which is for one more draw on purpose.",
+            )
         if limit is not None:
             allowed, declared = limit, f"the declared budget of {limit:g}"
+        elif self.repeat:
+            allowed, declared = math.inf, "any bound"
         else:
-            allowed = draws * self.protocol.epsilon
+            allowed = draws * total_epsilon(self.protocol, 1, rows)
             declared = f"the {allowed:.4g} that their budgets add up to; declare a budget if that is meant"
         if not epsilon <= allowed * (1 + ROUNDING) or math.isinf(epsilon):
             raise BudgetError(
                 f"{draws} independent releases of the same records come to epsilon {epsilon:.4g}, more than {declared}",
                 where=self.path.name,
-                remedy="Release with a key, which repeats the same draws, or publish the first release again.",
+                remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
+                "are other people, next year's or another region's, give them a name: --people NAME."
+                + (" If one more draw is meant: --repeat (repeat=True)." if limit is None and not self.repeat else ""),
             )
-        return Account(draws, epsilon, limit)
+        return Account(draws, epsilon, limit, None if self.data == ANY_DATA else self.data, rows, self.repeat)
 
     def _past(self, events: list[dict[str, Any]]) -> list[KeyedDraw | None]:
         """Every release of these records so far, None for fresh randomness."""
-        mine = [event for event in events if event["event"] == "release" and event.get("data") in (self.data, None)]
+        mine = self._mine(events)
         if any(event.get("protocol") not in (self.protocol.digest, None) for event in mine):
             raise BudgetError(
                 "these records were released under another protocol before, and what both tell together is not known",
                 where=self.path.name,
-                remedy="If this is about other people, give the data a name of its own.",
+                remedy="If this is about other people, give them a name: --people NAME, people=….",
             )
         return [_draw(event) for event in mine]
+
+    def _mine(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [event for event in events if event["event"] == "release" and event.get("data") in (self.data, None)]
 
     def _budget(self, events: list[dict[str, Any]]) -> float | None:
         declared = [e["epsilon"] for e in events if e["event"] == "budget" and e.get("data") == self.data]
@@ -159,12 +230,14 @@ class Ledger:
 
 
 def ledger_of(
-    path: str | PathLike[str] | None, protocol: AnyProtocol, data: str | None, budget: float | None
+    path: str | PathLike[str] | None, protocol: AnyProtocol, data: str | None, budget: float | None, repeat: bool
 ) -> Ledger | None:
     """The ledger in this file, for tables in memory; None where nobody counts."""
-    if path is None and (data is not None or budget is not None):
-        raise ParameterError("a budget or a name without a ledger", where="ledger", remedy="Name a file for it.")
-    return None if path is None else Ledger(Path(path), protocol, data or ANY_DATA)
+    if path is None and (data is not None or budget is not None or repeat):
+        raise ParameterError(
+            "a budget, a name or a repeat without a ledger", where="ledger", remedy="Name a file for it."
+        )
+    return None if path is None else Ledger(Path(path), protocol, data or ANY_DATA, repeat=repeat)
 
 
 def independent(past: list[KeyedDraw | None]) -> int:
@@ -180,6 +253,12 @@ def _draw(event: dict[str, Any]) -> KeyedDraw | None:
     if not isinstance(event.get("key"), str):
         return None
     return KeyedDraw(event["key"], str(event.get("identity")), str(event.get("people")))
+
+
+def _rows(event: dict[str, Any], name: str) -> int:
+    """Rows of one person that a release drew by themselves, or chose one of; one where it does not say."""
+    rows = event.get(name)
+    return rows if type(rows) is int and rows > 0 else 1
 
 
 def _events(books: OpenBooks) -> list[dict[str, Any]]:
@@ -207,43 +286,74 @@ def _sound(event: dict[str, Any]) -> bool:
 # ---- what several releases tell together ----------------------------------------------------------------------------
 
 
-def total_epsilon(protocol: AnyProtocol, draws: int) -> float:
+def total_epsilon(protocol: AnyProtocol, draws: int, rows: int = 1, one_of: int = 1) -> float:
     """The level of that many independent releases of the same records, rounded up; 0 for none. With a belt of b it is
-    never above b for each of them (theory 7.1)."""
-    if draws <= 1:
+    never above b for each of them (theory 7.1). Up to so many `rows` of a person are drawn by themselves (7.3).
+
+    Where every release draws `one_of` so many rows, k draws are of some j ≤ k rows, each drawn at most k − j + 1 times.
+    What they tell is a mixture over which rows these are, and no mixture tells more than the worst of its parts.
+    """
+    if draws < 1 or draws == rows == 1:
         return protocol.epsilon if draws else 0.0
     if isinstance(protocol, StratifiedProtocol):
-        return max(total_epsilon(one, draws) for one in protocol.strata.values())
+        return max(total_epsilon(one, draws, rows, one_of) for one in protocol.strata.values())
+    if rows == 1 and draws <= MOST_SPLIT:
+        return max(_level(protocol, draws - j + 1, j, draws) for j in range(1, min(draws, one_of) + 1))
+    rows = max(rows, min(one_of, draws * rows))
+    return _level(protocol, draws, rows, draws * rows)
+
+
+def _level(protocol: Protocol, draws: int, rows: int, belts: int) -> float:
+    """Of so many rows, independent given the secret, each drawn so often; at most so many belts, where there is one."""
     leading, belt = protocol.notion.promises[0], belt_of(protocol.notion)
     most = MOST_ROBUST_ROWS if isinstance(leading, RLDP) else MOST_CELLS // len(protocol.inputs)
-    level = leading.level(repeated(protocol.channel, draws, most), protocol.joint).epsilon
-    level = level if belt is None else min(level, draws * belt)
+    drawn = repeated(protocol.channel, draws, most) if draws > 1 else protocol.channel
+    joint = protocol.joint
+    level = rows_level(leading, drawn, joint, rows) if rows > 1 else leading.level(drawn, joint).epsilon
+    level = level if belt is None or isinstance(leading, OnAverage) else min(level, belts * belt)
     return max(protocol.epsilon, math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level) else math.inf)
 
 
 def draws_told(protocol: AnyProtocol) -> str:
     """What one, two and three draws of one record tell, in one line; and what a belt would bound, where it helps."""
-    levels = [total_epsilon(protocol, draws) for draws in (1, 2, 3)]
+    rows, one_of = drawn_rows(protocol), _one_of(protocol)
+    levels = [total_epsilon(protocol, draws, rows, one_of) for draws in (1, 2, 3)]
     said = ", ".join("no bound" if math.isinf(level) else rounded_up(level) for level in levels)
-    text = f"One, two and three independent draws of a record have level {said}."
-    belt = belt_of(protocol.notion)
+    whom = "a record" if rows == 1 else f"somebody with {rows} rows"
+    whom = whom if one_of == 1 else f"somebody with {one_of} rows, one of them each time,"
+    text = f"One, two and three independent draws of {whom} have level {said}."
+    belt, each = belt_of(protocol.notion), "" if rows == 1 else f" of {rows} rows"
     if belt is not None:
-        return f"{text} With the belt of {belt:g} k draws never exceed {belt:g}·k, whatever anybody knows."
-    if levels[1] <= 2 * USUAL_BELT:
+        return f"{text} With the belt of {belt:g} k draws{each} never exceed {belt * rows:g}·k, whatever anybody knows."
+    if levels[1] <= 2 * rows * USUAL_BELT:
         return text
     return (
-        f"{text} A design with --belt {USUAL_BELT:g} would hold two and three draws at {2 * USUAL_BELT:g} and "
-        f"{3 * USUAL_BELT:g} at most, whatever anybody knows: for devices, panels and keys that may get lost."
+        f"{text} A design with --belt {USUAL_BELT:g} would hold two and three draws{each} at "
+        f"{2 * rows * USUAL_BELT:g} and {3 * rows * USUAL_BELT:g} at most, whatever anybody knows: for devices, panels "
+        "and keys that may get lost."
     )
+
+
+def drawn_rows(protocol: AnyProtocol) -> int:
+    """How many rows of one person are drawn by themselves, as the protocol states it."""
+    stated = protocol.statement.rows
+    return stated.most if isinstance(stated, WhoseRows) and stated.rule is Rule.independent else 1
+
+
+def _one_of(protocol: AnyProtocol) -> int:
+    """Among how many rows of one person the one that is drawn is chosen, as the protocol states it."""
+    stated = protocol.statement.rows
+    return stated.most if isinstance(stated, WhoseRows) and stated.rule is Rule.one else 1
 
 
 def repeated(channel: Channel, draws: int, most: int) -> Channel:
     """`draws` independent draws, in any order; a channel that tells more where that takes more than `most` rows."""
-    matrix = channel.matrix[channel.matrix.any(axis=1)]
-    if draws * -math.log(matrix[matrix > 0].min()) > SMALLEST_LOG:
-        return Channel(np.eye(matrix.shape[1]), channel.inputs)
-    if draws > MOST_DRAWS or math.comb(len(matrix) + draws - 1, draws) > most:
-        return Channel(np.eye(matrix.shape[1]), channel.inputs)
+    used = np.flatnonzero(np.diff(channel.entries.indptr))
+    many = draws > MOST_DRAWS or math.comb(len(used) + draws - 1, draws) > most
+    if many or draws * -math.log(channel.entries.data.min()) > SMALLEST_LOG:
+        everything = sparse.eye_array(len(channel.inputs), format="csr")
+        return Channel(everything.toarray() if isinstance(channel.rows, np.ndarray) else everything, channel.inputs)
+    matrix = channel.matrix[used]
     rows = []
     for chosen in combinations_with_replacement(range(len(matrix)), draws):
         orders = math.factorial(draws) // math.prod(math.factorial(chosen.count(y)) for y in set(chosen))

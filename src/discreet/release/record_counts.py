@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.arrays import Indices, Integers
-from discreet.joint import Attribute
-from discreet.records.letters import NUMBER, LetterReader, as_text, indexed
+from discreet.attribute import Attribute
+from discreet.records.cells import as_text, indexed
+from discreet.records.letters import NUMBER, LetterReader
 
 UNKNOWN_TEXT, UNKNOWN_NUMBER, MISSING = 0, 1, 2
 """What a cell can be that is no letter; added to the number of letters."""
@@ -92,18 +93,19 @@ class RecordCounts:
     complete: bool = True
     _held: list[tuple[Integers, Integers]] = field(default_factory=list, repr=False)
 
-    def add(self, batch: pa.RecordBatch, strata: Integers | None = None) -> None:
-        self.records += len(batch)
+    def add(self, batch: pa.RecordBatch, strata: Integers | None = None, times: Integers | None = None) -> None:
+        """Records, or different ones with how often each occurs."""
+        self.records += len(batch) if times is None else int(times.sum())
         if not self.complete or not len(batch):
             return
-        columns = []
-        for name, column in self._columns():
-            values, indices = indexed(batch.column(name))
-            columns.append(column.numbers(values).take(indices))
-        columns += [] if strata is None else [strata.astype(np.int64)]
-        if not columns:
+        cells = [(column, *indexed(batch.column(name))) for name, column in self._columns()]
+        found = [indices for _, _, indices in cells] + ([] if strata is None else [strata])
+        if not found:
             return
-        self._held.append(distinct(columns, np.ones(len(batch), np.int64)))
+        rows, counts = distinct(found, times)
+        for place, (column, values, _) in enumerate(cells):
+            rows[place] = column.numbers(values).take(rows[place])
+        self._held.append((rows, counts))
         while len(self._held) > 1 and len(self._held[-2][1]) <= 2 * len(self._held[-1][1]):
             self._join()
         if len(self._held[0][1]) > MOST_KINDS:
@@ -121,6 +123,7 @@ class RecordCounts:
     def _finished(self) -> tuple[Integers, Integers]:
         while len(self._held) > 1:
             self._join()
+        self._held = [distinct(list(rows), counts) for rows, counts in self._held]
         width = len(self.letters) + len(self.values) + self.stratified
         return self._held[0] if self._held else (np.zeros((width, 0), np.int64), np.zeros(0, np.int64))
 
@@ -175,9 +178,10 @@ def unknown_records(attributes: Sequence[Attribute], cells: Sequence[pa.Array]) 
     return int(np.count_nonzero(lost))
 
 
-def distinct(columns: Sequence[Integers], counts: Integers) -> tuple[Integers, Integers]:
-    """The different rows of these columns, one per column of the result, and the sum of the counts of each."""
-    keys, sizes, rows = np.zeros(len(counts), np.int64), 1, None
+def distinct(columns: Sequence[Integers], counts: Integers | None = None) -> tuple[Integers, Integers]:
+    """The different rows of these columns, one per column of the result, and the sum of the counts of each; without
+    counts, how often each occurs."""
+    keys, sizes, rows = np.zeros(len(columns[0]) if counts is None else len(counts), np.int64), 1, None
     caps = [int(column.max(initial=0)) + 1 for column in columns]
     for column, cap in zip(columns, caps, strict=True):
         if sizes > LARGEST_KEY // cap:
@@ -185,13 +189,19 @@ def distinct(columns: Sequence[Integers], counts: Integers) -> tuple[Integers, I
             sizes = len(rows)
         keys, sizes = keys * cap + column, sizes * cap
     if sizes <= FEW:
-        sums = np.bincount(keys, counts, sizes).astype(np.int64)
+        sums = _summed(keys, counts, sizes)
         found = np.flatnonzero(sums)
         sums = sums[found]
     else:
         found, inverse = np.unique(keys, return_inverse=True)
-        sums = np.bincount(inverse, counts, len(found)).astype(np.int64)
+        sums = _summed(inverse, counts, len(found))
     if rows is None:
         return np.array(np.unravel_index(found, caps), np.int64), sums
     _, first = np.unique(keys, return_index=True)
     return np.array([column[first] for column in columns], np.int64), sums
+
+
+def _summed(keys: Integers, counts: Integers | None, size: int) -> Integers:
+    if counts is None:
+        return np.asarray(np.bincount(keys, minlength=size))
+    return np.asarray(np.bincount(keys, counts, size).astype(np.int64))

@@ -16,12 +16,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from discreet.arrays import Integers
 from discreet.exceptions import ParameterError, ReleaseError, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.notions.notion import words_of
 from discreet.policy import Circumstances, Policy
-from discreet.protocol import Protocol
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.records.source import SUFFIXES, format_of
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.identity_risk import smallest_cell
@@ -89,11 +89,6 @@ def circumstances(protocol: AnyProtocol, k: int | None) -> Circumstances:
     return Circumstances(words_of(protocol.notion).name, protocol.epsilon, robust, given, secret, k)
 
 
-def strata_of(protocol: AnyProtocol) -> tuple[Protocol, ...]:
-    """The ordinary protocols inside; an ordinary one is its only stratum."""
-    return tuple(protocol.strata.values()) if isinstance(protocol, StratifiedProtocol) else (protocol,)
-
-
 def check_policy(policy: Policy | None, release: Circumstances, *, k_known: bool) -> None:
     """ReleaseError that quotes every rule that the release would break; k is left out while it is not counted yet."""
     if policy is None:
@@ -117,13 +112,24 @@ class Rules:
 
     def watching(self, batches: Iterable[pa.RecordBatch], kernel: BatchSanitiser) -> Iterator[pa.RecordBatch]:
         """The same batches; the kept columns are counted on the way where the policy has a rule for them."""
-        if self.policy is None or self.policy.k is None or not kernel.keep:
+        if not self.watches(kernel):
             yield from batches
             return
-        self._counts = RecordCounts((), tuple(map(ValueColumn, kernel.keep)))
         for batch in batches:
-            self._counts.add(kernel.published(batch))
+            self.watch(batch, kernel)
             yield batch
+
+    def watches(self, kernel: BatchSanitiser) -> bool:
+        """Whether the policy has a rule for the kept columns."""
+        return self.policy is not None and self.policy.k is not None and bool(kernel.keep)
+
+    def watch(self, batch: pa.RecordBatch | None, kernel: BatchSanitiser, times: Integers | None = None) -> None:
+        """Count the kept columns of records, or of different ones with how often each occurs; None: too many."""
+        self._counts = self._counts or RecordCounts((), tuple(map(ValueColumn, kernel.keep)))
+        if batch is None:
+            self._counts.complete = False
+        else:
+            self._counts.add(kernel.published(batch), times=times)
 
     def after(self, protocol: AnyProtocol, tally: Tally) -> None:
         """Once everything was read, and before anything is entered or published."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,6 +23,11 @@ from discreet.randomness import Keystream
 WORD_BITS: Final = 64
 MOST_BITS: Final = 62
 CHUNK: Final = 1 << 14
+HALF: Final = 32
+MANY: Final = 32
+"""Letters with equally many slots whose slots are worth filling together."""
+FILLED: Final = 1 << 20
+"""Slots filled at a time."""
 PARTS = ("indptr", "indices", "data")
 
 
@@ -53,7 +57,7 @@ class Sampler:
     def letters(self) -> int:
         return int(self._columns.shape[1])
 
-    @property
+    @cached_property
     def bits(self) -> int:
         start, end = self._columns.indptr[:2]
         return int(self._columns.data[start:end].sum()).bit_length() - 1
@@ -63,7 +67,8 @@ class Sampler:
         """k for every letter: it has 2^k slots."""
         outputs = self._columns.shape[0]
         used = np.diff(self._columns.indptr) if self.compressed else np.full(self.letters, outputs)
-        return np.array([max(1, (int(size) - 1).bit_length()) for size in used], np.int64)
+        sizes, places = np.unique(used, return_inverse=True)
+        return np.array([max(1, (int(size) - 1).bit_length()) for size in sizes], np.int64).take(places)
 
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger]:
@@ -80,21 +85,35 @@ class Sampler:
         """For slot j of letter z: the last word of its first output, and its two outputs."""
         last = np.empty(self._starts[-1], np.uint64)
         outputs = np.empty((self._starts[-1], 2), self.dtype)
-        columns = self._columns
-        for z, k in enumerate(self.slot_bits.tolist()):
-            bits = max(self.bits, k)
-            scale, capacity, spare = 1 << (bits - self.bits), 1 << (bits - k), WORD_BITS - bits
-            part = slice(columns.indptr[z], columns.indptr[z + 1])
-            names = columns.indices[part] if self.compressed else np.arange(columns.shape[0])
-            column = [0] * (1 << k)
-            places = range(len(names)) if self.compressed else columns.indices[part].tolist()
-            for place, weight in zip(places, columns.data[part].tolist(), strict=True):
-                column[place] = scale * weight
-            start = int(self._starts[z])
-            for j, (threshold, first, second) in enumerate(_slots(column, capacity)):
-                last[start + j] = ((j * capacity + threshold) << spare) - 1
-                outputs[start + j] = names[first], names[second]
+        for k in np.unique(self.slot_bits).tolist():
+            letters = np.flatnonzero(self.slot_bits == k)
+            step = max(1, FILLED >> k)
+            for start in range(0, len(letters), step):
+                part = letters[start : start + step]
+                slots = self._starts[part][:, None] + np.arange(1 << k)
+                last[slots], outputs[slots] = self._filled(part, k)
         return last, outputs.reshape(-1)
+
+    def _filled(self, letters: Integers, k: int) -> tuple[NDArray[np.uint64], Codes]:
+        """The slots of letters that have 2^k of them: last words, and pairs of outputs."""
+        columns, bits = self._columns, max(self.bits, k)
+        scale, capacity, spare = 1 << (bits - self.bits), 1 << (bits - k), WORD_BITS - bits
+        sizes = np.diff(columns.indptr)[letters]
+        row = np.repeat(np.arange(len(letters)), sizes)
+        rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        entry = columns.indptr[letters][row] + rank
+        weights = np.zeros((len(letters), 1 << k), np.int64)
+        names = np.tile(np.arange(1 << k), (len(letters), 1))
+        if self.compressed:
+            names[row, rank] = columns.indices[entry]
+        weights[row, rank if self.compressed else columns.indices[entry]] = scale * columns.data[entry]
+        if len(letters) < MANY:
+            threshold, first, second = np.array([_slots(one, capacity) for one in weights.tolist()]).transpose(2, 0, 1)
+        else:
+            threshold, first, second = _slots_of_many(weights, capacity)
+        ends = (np.arange(1 << k) * capacity + threshold).astype(np.uint64)
+        named = np.stack([np.take_along_axis(names, one, axis=1) for one in (first, second)], axis=2)
+        return (ends << np.uint64(spare)) - np.uint64(1), named.astype(self.dtype)
 
     def law(self) -> sparse.csc_array:
         """The weights that the table draws from, counted slot by slot from its thresholds."""
@@ -162,6 +181,33 @@ def _slots(weights: list[int], capacity: int) -> list[tuple[int, int, int]]:
     return slots
 
 
+def _slots_of_many(weights: Integers, capacity: int) -> tuple[Integers, Integers, Integers]:
+    """The same slots for many letters at once, one row each: `_slots` step by step, all rows together.
+
+    A row of `stacks` has the small ones on its left, the last of them at `small` − 1, and the large ones on its right,
+    the last of them at `large`.
+    """
+    rows, size = weights.shape
+    left, second = weights.copy(), np.tile(np.arange(size), (rows, 1))
+    threshold, first = np.full((rows, size), capacity), second.copy()
+    stacks = np.argsort(left >= capacity, axis=1, kind="stable")
+    small, large = np.count_nonzero(left < capacity, axis=1), np.full(rows, size - 1)
+    while len(row := np.flatnonzero(small)):
+        small[row] -= 1
+        j, donor = stacks[row, small[row]], stacks[row, large[row]]
+        own = left[row, j]
+        threshold[row, j] = np.where(own > 0, own, capacity)
+        first[row, j] = np.where(own > 0, j, donor)
+        second[row, j] = donor
+        left[row, donor] -= capacity - own
+        turned = left[row, donor] < capacity
+        row, donor = row[turned], donor[turned]
+        stacks[row, small[row]] = donor
+        small[row] += 1
+        large[row] -= 1
+    return threshold, first, second
+
+
 def _summed(outputs: Codes, letters: Integers, masses: Integers, shape: tuple[int, int]) -> sparse.csc_array:
     """Masses added up over equal places, which come in order, as sparse columns without zeros."""
     place = letters * shape[0] + outputs.astype(np.int64)
@@ -184,8 +230,7 @@ def _checked(given: Integers | sparse.csc_array) -> sparse.csc_array:
     weights.eliminate_zeros()
     if 0 in weights.shape or (weights.data < 0).any():
         raise wrong
-    used = np.diff(weights.indptr)
-    totals = {sum(weights.data[a:b].tolist()) for a, b in pairwise(weights.indptr.tolist())} if used.all() else {0}
+    totals = _totals(weights) if np.diff(weights.indptr).all() else {0}
     total = totals.pop()
     if totals or total.bit_count() != 1 or total > 1 << MOST_BITS:
         raise ChannelError(
@@ -195,3 +240,11 @@ def _checked(given: Integers | sparse.csc_array) -> sparse.csc_array:
         )
     weights.data.setflags(write=False)
     return weights
+
+
+def _totals(weights: sparse.csc_array) -> set[int]:
+    """What columns add up to, exactly: their upper and lower halves are added apart, so that no sum can overflow."""
+    starts = weights.indptr[:-1]
+    upper = np.add.reduceat(weights.data >> HALF, starts)
+    lower = np.add.reduceat(weights.data & ((1 << HALF) - 1), starts)
+    return {(high << HALF) + low for high, low in set(zip(upper.tolist(), lower.tolist(), strict=True))}

@@ -3,9 +3,8 @@
 Two doors over the same steps. `sanitise_file` is for files and pipes of any size, in bounded memory; what it publishes
 appears whole or not at all. `sanitise` is for a table that is to stay in memory: the same kind of table comes out.
 
-Every release says what it is, so that anyone can check it: files in a manifest beside them, tables where they have a
-place for it. The statement says nothing about the raw data: a hash of them, or a count of unusual cells, would confirm
-a guess about a single person to whoever knows the others.
+Every release says what it is, so that anyone can check it (`manifest`): files beside them, tables where they have a
+place for it.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +21,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.exceptions import InOwnWords, ReleaseError
-from discreet.files.atomic_file import PIPE, Target, open_target, uninterrupted, unpublished
-from discreet.notions.notion import words_of
+from discreet.files.atomic_file import PIPE, open_target, uninterrupted
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol
 from discreet.randomness import Keystream
@@ -32,25 +29,33 @@ from discreet.records.kinds import Draft, Progress, batches_of, counted, finishe
 from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
 from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser
+from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside
 from discreet.release.kept_columns import check_kept
-from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw, KeyedDraws, keyed_draws
-from discreet.release.ledger import Account, Ledger, ledger_of
+from discreet.release.keyed_draws import KEY_BYTES, KeyedDraw, KeyedDraws, keyed_draws
+from discreet.release.ledger import Account, Ledger, draws_told, ledger_of
+from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, check_writable, policy_in_force
 from discreet.release.shuffle import shuffled
-
-FORMAT: Final = "discreet release"
-VERSION: Final = 1
-
+from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Job:
-    """One release: where from, where to, and how. "-" is standard input or output.
+    """One release: where from, where to, and how.
 
-    `several_rows` says that rows with one id belong to one person: their equal values are then released alike, as one
-    draw. `testing` draws from a fixed stream, for tests only: such a release is not private, and its manifest says so.
+    Arguments:
+        protocol: the path of its file.
+        source, target: paths; "-" is standard input or output.
+        format: "csv", "parquet" or "arrow", where the target's name does not say it.
+        rows: whose rows they are, a `RowsAsked`.
+        …: those of `discreet.release.sanitise`.
+    Example:
+        >>> from pathlib import Path
+        >>> from discreet.release import Job
+        >>> Job(Path("protocol.json"), "table.csv", "released.csv").keep_order
+        False
     """
 
     protocol: Path
@@ -69,11 +74,24 @@ class Job:
     keep_anyway: bool = False
     policy: Path | None = None
     unknown_anyway: bool = False
+    rows: RowsAsked = field(default_factory=RowsAsked)
+    repeat: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """For the steward. The counts of records without a letter are about the raw data: they are not published."""
+    """For the steward. The counts of records without a letter are about the raw data: they are not published.
+
+    Attributes:
+        target, manifest: where they are.
+        records, unreadable: how many, and how many of them had a wrong number of fields.
+        without_letter, unknown: records with no letter at all, and with values outside of the alphabet.
+        draws, epsilon: how often these people were drawn, and what all of it tells.
+    Example:
+        >>> from discreet.release import Outcome
+        >>> Outcome("released.csv", None, 1000, 0, 0, draws=1, epsilon=0.5).unknown
+        0
+    """
 
     target: str
     manifest: str | None
@@ -99,56 +117,111 @@ def sanitise_file(
     announce: Callable[[Account], None] = lambda account: None,
     progress: Progress = lambda stage, records: None,
 ) -> Outcome:
-    """Release a file. `announce` is told what the release comes to before anything is written."""
+    """Release a file. `announce` is told what the release comes to before anything is written.
+
+    Arguments:
+        job: the release.
+        announce: a function of the account.
+        progress: a function of the stage and the records done.
+    Returns:
+        An `Outcome`.
+    Raises:
+        ReleaseError: whatever stops a release; nothing was published.
+        BudgetError: a release that would tell more than the budget.
+        ProtocolError: a protocol file that is damaged.
+    Example:
+        >>> import discreet as dc, pyarrow.csv
+        >>> from discreet.datasets import adult
+        >>> from discreet.release import Job, sanitise_file
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     protocol, table, target = (Path(folder, name) for name in ("p.json", "table.csv", "released.csv"))
+        ...     pyarrow.csv.write_csv(adult().slice(0, 2000), table)
+        ...     joint = dc.Joint.from_table(table, secret="sex", release="education")
+        ...     dc.design(joint, dc.LIP(0.5)).protocol.save(protocol)
+        ...     sanitise_file(Job(protocol, str(table), str(target))).records
+        2000
+    """
     rules = Rules(policy_in_force(job.policy), job.unknown_anyway)
     check_target(job)
     protocol = load_protocol(job.protocol)
     rules.before(protocol)
     keyed = keyed_draws(job.key, job.identity, protocol.digest)
-    ledger = Ledger.beside(job.protocol, protocol, job.data)
-    announce(ledger.foretold(KeyedDraw(keyed.name, keyed.column) if keyed else None, job.budget))
-    kernel = BatchSanitiser(protocol, Keystream.testing() if job.testing else Keystream.fresh(), job.keep, keyed)
+    ledger = Ledger.beside(job.protocol, protocol, job.data, repeat=job.repeat)
+    expected = KeyedDraw(keyed.name, keyed.column) if keyed else None
+    ledger.foretold(expected, job.budget)
+    randomness = Keystream.testing() if job.testing else Keystream.fresh()
+    whose = rows_in_force(
+        job.source, protocol, job.rows, randomness, identity=job.identity, encoding=job.encoding,
+        twice=readable_twice(job.source), several_rows=job.several_rows,
+    )  # fmt: skip
+    ledger = ledger.of_rows(whose.drawn, whose.one_of)
+    announce(ledger.foretold(expected, job.budget))
+    kernel = BatchSanitiser(protocol, randomness, job.keep, tied_draws(keyed, whose, protocol, randomness))
+    public = None if job.target == PIPE else protocol.public()
     check_known_strata(kernel, job.source, job.encoding)
     if readable_twice(job.source):
-        check_kept(job.source, protocol, kernel.keep, job.identity, job.keep_anyway, job.encoding)
+        check_kept(job.source, protocol, kernel.keep, job.identity, job.keep_anyway, job.encoding, whose)
     with (
-        _opened(kernel, job.source, job.keep_order, job.encoding) as source,
+        _opened(kernel, job.source, job.keep_order, job.encoding, whose) as source,
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
-        batches = rules.watching(ahead(source), kernel)
+        batches = rules.watching(whose.released(ahead(source)), kernel)
         drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in batches), "read", progress)
         if not job.keep_order:
             drafts = shuffled(drafts, kernel.randomness, None if job.target == PIPE else Path(job.target).parent)
         released = ahead(finished(drafts, kernel.finish))
         write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
         rules.after(protocol, kernel.tally)
-        draw = _settled(keyed, job.several_rows)
-        beside = None if job.target == PIPE else Path(f"{job.target}.manifest.json")
-        if beside is None:
+        draw = _settled(keyed, job.several_rows or whose.tied is not None)
+        if public is None:
             account = ledger.enter(draw, job.budget)
             target.publish()
         else:
             with uninterrupted():
-                with unpublished(beside) as file:
+                with unpublished_beside(job.target) as files:
+                    contents = described(public, kernel.schema(source.schema), kind, target, job.target)
                     account = ledger.enter(draw, job.budget)
                     said = manifest(kernel, account, target, job.keep_order, job.target, job.several_rows)
-                    said = {**said, **rules.statement()}
-                    file.write((json.dumps(said, indent=2) + "\n").encode())
-                    file.publish()
+                    said = {**said, "rows": whose.told, **rules.statement()}
+                    published(files, {**contents, MANIFEST: _written(said)}, job.target)
                 target.publish()
     tally = kernel.tally
     return Outcome(
-        job.target, str(beside) if beside else None, tally.records, tally.without_letter, source.unreadable,
-        account.draws, account.epsilon, tally.unknown,
+        job.target, str(beside(job.target, MANIFEST)) if public else None, tally.records, tally.without_letter,
+        source.unreadable, account.draws, account.epsilon, tally.unknown,
     )  # fmt: skip
 
 
-def _opened(kernel: BatchSanitiser, source: Any, keep_order: bool, encoding: str | None) -> RecordSource:
+def _written(said: dict[str, Any]) -> bytes:
+    return (json.dumps(said, indent=2) + "\n").encode()
+
+
+def _opened(
+    kernel: BatchSanitiser, source: Any, keep_order: bool, encoding: str | None, whose: RowsInForce
+) -> RecordSource:
     """The columns that are needed; public ones are shuffled as numbers of few values where they can be."""
     coded = (*kernel.reading.columns, *(() if keep_order else kernel.keep))
     plain = [name for name in kernel.needs if name not in coded]
-    return open_records(source, coded, plain, encoding=encoding, in_order=keep_order)
+    in_order = keep_order or whose.chosen is not None
+    return open_records(source, coded, plain, encoding=encoding, in_order=in_order)
+
+
+def tied_draws(
+    keyed: KeyedDraws | None, whose: RowsInForce, protocol: AnyProtocol, randomness: Keystream
+) -> KeyedDraws | None:
+    """Draws that rows of one person share: by the key that was given, or by one that nobody keeps."""
+    if whose.tied is None or (keyed is not None and keyed.column == whose.tied):
+        return keyed
+    if keyed is not None:
+        raise ReleaseError(
+            "draws are keyed by another column than the one that ties rows",
+            where=f"{keyed.column}, {whose.tied}",
+            remedy="Give the same column twice.",
+        )
+    return KeyedDraws(whose.tied, bytes(randomness.octets(KEY_BYTES)), protocol.digest, kept=False)
 
 
 def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
@@ -199,6 +272,10 @@ class NotPrivate(UserWarning):
     """A release for tests, from a fixed stream."""
 
 
+class DrawnAgain(UserWarning):
+    """One more draw of the same records, on purpose: what one, two and three of them tell."""
+
+
 @NO_VALUES
 def sanitise(
     table: Any,
@@ -211,53 +288,88 @@ def sanitise(
     identity: str | None = None,
     several_rows: bool = False,
     ledger: str | PathLike[str] | None = None,
+    people: str | None = None,
     data: str | None = None,
     budget: float | None = None,
     encoding: str | None = None,
     testing: bool = False,
     policy: Policy | str | PathLike[str] | None = None,
     unknown_anyway: bool = False,
+    person: str | None = None,
+    household: str | None = None,
+    rows: str | None = None,
+    one_row_per_person: bool = False,
+    repeat: bool = False,
 ) -> Any:
     """Release a table: the same kind comes out, with the released column and the public columns named in `keep`.
 
-    A path is read like any other table, a CSV file in its `encoding`, and an Arrow table comes out of it; a file comes
-    out of `sanitise_file`.
-
-    Kept columns that tell more about the secret than is promised are refused where the table has the secret, unless
-    `keep_anyway` (`kept_columns`).
-
-    Records come in random order unless `keep_order`. With `key` (a file) and `identity` (a column) the draws repeat;
-    ids that occur twice are refused unless `several_rows` says that such rows belong to one person.
-    With `ledger` (a file) the release is counted there before it is returned, and refused where `discreet sanitise`
-    would refuse it; `data` names the people, `budget` declares a limit. Without a ledger nothing counts how often a
-    table was released. A table most of which the protocol does not know is refused unless `unknown_anyway`, and so is
-    what breaks a rule of the `policy` (a file, or the one that DISCREET_POLICY names); `check` foretells both.
-
     What was done is stated in the schema's metadata of Arrow tables and in `attrs` of pandas frames, under "discreet
-    release"; polars and duckdb frames have no place for it. `testing` draws from a fixed stream, for tests only: such a
-    table is not private, its statement says so, and a warning as well.
+    release"; polars and duckdb frames have no place for it.
+
+    Arguments:
+        table: a frame, or a path, from which an Arrow table comes; `sanitise_file` makes a file of a file.
+        protocol: what was proven.
+        keep: public columns to publish as they are.
+        keep_anyway: keep columns that tell more about the secret than is promised; they are refused otherwise.
+        keep_order: records come in random order unless this is said.
+        key, identity: a secret file and the column of ids: draws then repeat for the same person.
+        several_rows: ids may occur twice, and equal values are then released alike, as one draw.
+        ledger: the file that counts releases; without one nothing does.
+        people: a name for those it is about (`data` is the old word).
+        data: the old word for `people`.
+        budget: the most that all releases may tell together.
+        repeat: one more draw of the same records on purpose; a warning says before what one, two and three tell.
+        encoding: that of a CSV file without byte order mark.
+        testing: draw from a fixed stream, for tests only: not private, and it says so.
+        policy: a file of rules that may refuse; the one that DISCREET_POLICY names if not given.
+        unknown_anyway: release although the protocol does not know most of it: as noise.
+        person, household: the column that says whose rows these are.
+        rows: where one has several: "one", "tied" or "independent".
+        one_row_per_person: nobody has two; a table with a column that looks like an id with repeats is refused
+            until this, or one of the columns, is said.
+    Returns:
+        A table of the kind that came in.
+    Raises:
+        AlphabetError: columns of the protocol that the table does not have.
+        BudgetError: a release that would tell more than the budget.
+        ReleaseError: anything else that `check` foretells; nothing was drawn.
+    Example:
+        >>> import discreet as dc
+        >>> from discreet.datasets import adult
+        >>> from discreet.release import sanitise
+        >>> protocol = dc.design(dc.Joint.from_table(adult(), secret="sex", release="education"), dc.LIP(0.5)).protocol
+        >>> sanitise(adult(), protocol).num_rows
+        32561
     """
     rules = Rules(policy_in_force(policy), unknown_anyway)
     rules.before(protocol)
     keyed = keyed_draws(key, identity, protocol.digest)
-    book = ledger_of(ledger, protocol, data, budget)
+    book = ledger_of(ledger, protocol, people or data, budget, repeat)
     if testing:
         warnings.warn("drawn from a fixed stream: not private, for tests only", NotPrivate, stacklevel=4)
-    kernel = BatchSanitiser(protocol, Keystream.testing() if testing else Keystream.fresh(), tuple(keep), keyed)
     if book:
         book.foretold(KeyedDraw(keyed.name, keyed.column) if keyed else None, budget)
+    if repeat:
+        warnings.warn(draws_told(protocol), DrawnAgain, stacklevel=4)
+    randomness = Keystream.testing() if testing else Keystream.fresh()
+    whose = rows_in_force(
+        table, protocol, RowsAsked(person, household, rows, one_row_per_person), randomness, identity=identity,
+        encoding=encoding, twice=readable_twice(table), several_rows=several_rows,
+    )  # fmt: skip
+    book = book and book.of_rows(whose.drawn, whose.one_of)
+    kernel = BatchSanitiser(protocol, randomness, tuple(keep), tied_draws(keyed, whose, protocol, randomness))
     check_known_strata(kernel, table, encoding)
     if readable_twice(table):
-        check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding)
-    with _opened(kernel, table, keep_order, encoding) as source:
+        check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
+    with _opened(kernel, table, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)
-        drafts: Iterator[Draft] = (kernel.draft(batch) for batch in rules.watching(source, kernel))
+        drafts: Iterator[Draft] = (kernel.draft(batch) for batch in rules.watching(whose.released(source), kernel))
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
     rules.after(protocol, kernel.tally)
-    draw = _settled(keyed, several_rows)
+    draw = _settled(keyed, several_rows or whose.tied is not None)
     account = account_of(book.enter(draw, budget)) if book else {}
-    said = {**statement(kernel, keep_order, several_rows), **account, **rules.statement()}
+    said = {**statement(kernel, keep_order, several_rows), "rows": whose.told, **account, **rules.statement()}
     return _like(table, pa.Table.from_batches(parts, schema), said)
 
 
@@ -285,59 +397,3 @@ def _like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
     if frame.implementation.is_pandas():
         native.attrs[FORMAT] = said
     return native
-
-
-# ---- what a release says about itself -------------------------------------------------------------------------------
-
-
-def _released(kernel: BatchSanitiser) -> str | list[str]:
-    names = [name for name, _ in kernel.columns]
-    return names[0] if len(names) == 1 else names
-
-
-def statement(kernel: BatchSanitiser, keep_order: bool, several_rows: bool = False) -> dict[str, Any]:
-    """What every release says about itself."""
-    protocol = kernel.protocol
-    given = {"given": list(kernel.given)} if kernel.given else {}
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "records": kernel.tally.records,
-        "columns": {"released": _released(kernel), "kept": list(kernel.keep), **given},
-        "order": "as in the source" if keep_order else "random",
-        "protocol": {
-            "sha256": protocol.digest,
-            "notion": words_of(protocol.notion).name,
-            "epsilon": protocol.epsilon,
-        },
-        "randomness": "; ".join(_sources(kernel)),
-        **_people(kernel, several_rows),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def _people(kernel: BatchSanitiser, several_rows: bool) -> dict[str, Any]:
-    """Whose rows these are, as far as keyed draws depend on it."""
-    if not kernel.keyed:
-        return {}
-    shared = "rows of one id with equal values share one draw: all of them are released alike"
-    rows = shared if several_rows else "one row per id: checked"
-    return {"identity": {"column": kernel.keyed.column, "rows": rows}}
-
-
-def _sources(kernel: BatchSanitiser) -> list[str]:
-    """Where the draws come from, and the order, if it is not the operating system's."""
-    if not kernel.keyed:
-        return [kernel.randomness.source]
-    return [f"keyed, repeatable: {CONSTRUCTION}", *([] if kernel.randomness.private else [kernel.randomness.source])]
-
-
-def account_of(account: Account) -> dict[str, Any]:
-    return {"independent_draws": account.draws, "total_epsilon": account.epsilon}
-
-
-def manifest(
-    kernel: BatchSanitiser, account: Account, target: Target, keep_order: bool, name: str, several_rows: bool = False
-) -> dict[str, Any]:
-    file = {"name": Path(name).name, "bytes": target.size, "sha256": target.sha256()}
-    return {**statement(kernel, keep_order, several_rows), "file": file, **account_of(account)}

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from discreet.files.sealed_file import SealedFile
 from discreet.randomness import Keystream
+from discreet.records.cells import is_text, plain
 from discreet.records.kinds import Counts, Draft, Numbered, expanded
-from discreet.records.letters import is_text, plain
 
 BUCKETS: Final = 64
 _INDEX: Final = pa.int16()

@@ -7,6 +7,7 @@ The size it is for: any; of large alphabets the commonest values are shown, and 
 What it proves: nothing; the page names the content hash of the protocol, from which anybody can prove it again.
 """
 
-from discreet.report.page import page, strata_page
+from discreet.report.page import page
+from discreet.report.public_page import public_page
 
-__all__ = ["page", "strata_page"]
+__all__ = ["page", "public_page"]

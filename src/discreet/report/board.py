@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
-from discreet.phrases import rounded_up, times
+from discreet.phrases import rounded_up
+from discreet.report.page import self_contained
 
 
-def board_page(found: Mapping[str, Any], *, purpose: str = "") -> str:
+def board_page(found: Mapping[str, Any], *, about: str = "") -> str:
     """`found` is what `Check.facts` returns, also when it was read back from JSON."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("discreet.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = files("discreet.report").joinpath("templates/style.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("board.html").render(
-        style=style, style_hash=f"sha256-{digest}", purpose=purpose, **board_facts(found)
-    )
+    return self_contained("board.html", about=about, **board_facts(found))
 
 
 def board_facts(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,10 +19,11 @@ def board_facts(found: Mapping[str, Any]) -> dict[str, Any]:
     promise = found["promise"]
     return {
         "promise": promise,
-        "factor": times(promise["epsilon"]) if promise else "",
         "epsilon": rounded_up(promise["epsilon"]) if promise else "",
         "kept": ", ".join(promise["kept"]) if promise else "",
         "share": f"{promise['value_kept']:.0%}" if promise else "",
+        "unchanged": f"{promise['unchanged']:.0%}" if promise and promise.get("unchanged") is not None else "",
+        "worth": [(name, f"{share:.0%}") for name, share in (promise.get("worth") or {}).items()] if promise else [],
         "records": f"{found['records']:,}",
         "guess": {name: f"{100 * value:.1f} %" for name, value in (found["guess"] or {}).items()},
         "identity": found["identity"],

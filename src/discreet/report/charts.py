@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from discreet.arrays import Floats, Indices
-from discreet.information import share_kept
-from discreet.joint import Joint
+from discreet.arrays import Floats, Indices, whole
 from discreet.phrases import shown
 from discreet.protocol import Protocol
-from discreet.study import Curves, Point
+from discreet.protocol.public import PublicProtocol
+from discreet.study import Balanced, Curves, Point
 
 MOST_TICKS: Final = 5
 """Intervals on an axis: as many labels as a telephone has room for."""
@@ -31,6 +30,8 @@ STYLES: Final = ("best", "second", "third", "fourth")
 MOST_SECRETS: Final = 60
 MOST_ROWS, MOST_COLUMNS = 40, 40
 """What fits on one printed page, with labels that can still be read."""
+MANY_LETTERS, MOST_TELLING = 1_000, 20
+"""Of so many letters the common ones say little: so many outputs and letters that tell most are shown instead."""
 FEW_COLUMNS, FULL_COLUMNS = 6, 16
 """Up to so many columns the cells of the heat map have room for their numbers, on a telephone and on a sheet."""
 OUTPUT_LENGTH, INPUT_LENGTH = 36, 24
@@ -73,31 +74,31 @@ class TradeOff:
     height_of_chosen: float
 
 
-def trade_off_picture(curves: Curves, joint: Joint, chosen: float) -> TradeOff:
+def trade_off_picture(curves: Curves, share_of: Callable[[float], float], chosen: float) -> TradeOff:
     """The first curve is the best found; its points are those with bounds."""
     best = next(iter(curves.values()))
     epsilons = sorted({point.epsilon for curve in curves.values() for point in curve})
     points = [point for curve in curves.values() for point in curve]
     highest = max(*(point.value for point in points), *(point.bound for point in best))
-    levels = round_ticks(min(1.0, max(1e-6, share_kept(joint, highest))))
+    levels = round_ticks(min(1.0, max(1e-6, share_of(highest))))
 
     def x(epsilon: float) -> float:
         span = math.log(epsilons[-1] / epsilons[0])
         return 100 * math.log(epsilon / epsilons[0]) / span if span > 0 else 50.0
 
     def y(value: float) -> float:
-        return 100 * (1 - min(1.0, max(0.0, share_kept(joint, value)) / levels[-1]))
+        return 100 * (1 - min(1.0, max(0.0, share_of(value)) / levels[-1]))
 
     def curve(name: str, style: str, found: Sequence[Point]) -> Curve:
         at_chosen = [point.value for point in found if point.epsilon == chosen]
-        told = f"{share_kept(joint, at_chosen[0]):.1%}" if at_chosen else "–"
+        told = f"{share_of(at_chosen[0]):.1%}" if at_chosen else "–"
         return Curve(name, style, tuple((x(point.epsilon), y(point.value)) for point in found), told)
 
     bounds = [(x(point.epsilon), y(point.bound)) for point in best]
     lower = [(x(point.epsilon), y(point.value)) for point in best]
     apart = any(low[1] - high[1] > 0.5 for low, high in zip(lower, bounds, strict=True))
     nearest = min(best, key=lambda point: abs(point.epsilon - chosen))
-    share = share_kept(joint, nearest.value)
+    share = share_of(nearest.value)
     return TradeOff(
         told=f"At epsilon {chosen:.3g} the chosen mechanism keeps {share:.1%}.",
         epsilons=tuple(Tick(x(tick), f"{tick:g}") for tick in log_ticks(epsilons[0], epsilons[-1])),
@@ -106,6 +107,42 @@ def trade_off_picture(curves: Curves, joint: Joint, chosen: float) -> TradeOff:
         possible=_path([*lower, *reversed(bounds)]) + "Z" if apart else "",
         chosen=Tick(x(nearest.epsilon), f"{share:.0%}"),
         height_of_chosen=y(nearest.value),
+    )
+
+
+@dataclass(frozen=True)
+class BalancePoint:
+    place: tuple[float, float]
+    kept: str
+    worth: str
+
+
+@dataclass(frozen=True)
+class BalancePicture:
+    """Information kept to the right, the worth of a record upwards."""
+
+    points: tuple[BalancePoint, ...]
+    kept: tuple[Tick, ...]
+    worths: tuple[Tick, ...]
+
+    @property
+    def path(self) -> str:
+        return _path([point.place for point in self.points])
+
+
+def balance_picture(points: Sequence[Balanced]) -> BalancePicture:
+    """The curve between information and accuracy, both axes from zero."""
+    kept = round_ticks(max(point.information for point in points))
+    worths = round_ticks(max(point.worth for point in points))
+
+    def placed(point: Balanced) -> BalancePoint:
+        place = 100 * point.information / kept[-1], 100 * (1 - point.worth / worths[-1])
+        return BalancePoint(place, f"{point.information:.1%}", f"{point.worth:.1%}")
+
+    return BalancePicture(
+        tuple(placed(point) for point in points),
+        tuple(Tick(100 * tick / kept[-1], f"{100 * tick:.10g} %") for tick in kept),
+        tuple(Tick(100 * (1 - tick / worths[-1]), f"{100 * tick:.10g} %") for tick in worths),
     )
 
 
@@ -164,6 +201,7 @@ class HeatMap:
     hidden_outputs: int
     hidden_share: float
     hidden_inputs: int
+    of_many: bool = False
 
     @property
     def room(self) -> str:
@@ -172,9 +210,10 @@ class HeatMap:
         return "few" if size <= FEW_COLUMNS else "full" if size <= FULL_COLUMNS else "dense"
 
 
-def heat_map(protocol: Protocol) -> HeatMap:
-    rows, letters = _commonest(protocol)
-    matrix = protocol.matrix[np.ix_(rows, letters)]
+def heat_map(protocol: Protocol | PublicProtocol) -> HeatMap:
+    many = len(protocol.inputs) > MANY_LETTERS
+    rows, letters = _most_telling(protocol) if many else _commonest(protocol)
+    matrix = whole(protocol.channel.rows[rows][:, letters])
     outputs = [shown(protocol.outputs[y]) for y in rows]
     inputs = [shown(protocol.inputs[z]) for z in letters]
     cells = tuple(
@@ -182,25 +221,48 @@ def heat_map(protocol: Protocol) -> HeatMap:
         for y, row in zip(outputs, matrix.tolist(), strict=True)
     )
     return HeatMap(
-        inputs=distinct(inputs, INPUT_LENGTH),
-        outputs=distinct(outputs, OUTPUT_LENGTH),
+        inputs=distinct_labels(inputs, INPUT_LENGTH),
+        outputs=distinct_labels(outputs, OUTPUT_LENGTH),
         cells=cells,
         hidden_outputs=len(protocol.outputs) - len(rows),
         hidden_share=float(1 - _marginal(protocol)[rows].sum()),
         hidden_inputs=len(protocol.inputs) - len(letters),
+        of_many=many,
     )
 
 
-def _commonest(protocol: Protocol) -> tuple[Indices, Indices]:
+def _commonest(protocol: Protocol | PublicProtocol) -> tuple[Indices, Indices]:
     """The commonest outputs and letters; outputs in the order of the letters they stand for."""
-    letters = np.sort(np.argsort(-protocol.joint.prior, kind="stable")[:MOST_COLUMNS])
+    letters = np.sort(np.argsort(-_prior(protocol), kind="stable")[:MOST_COLUMNS])
     rows = np.argsort(-_marginal(protocol), kind="stable")[:MOST_ROWS]
-    strongest = protocol.matrix[np.ix_(rows, letters)].argmax(axis=1)
+    strongest = whole(protocol.channel.rows[rows][:, letters]).argmax(axis=1)
     return rows[np.argsort(strongest, kind="stable")], letters
 
 
-def _marginal(protocol: Protocol) -> Floats:
-    return np.asarray(protocol.matrix @ protocol.joint.prior)
+def _most_telling(protocol: Protocol | PublicProtocol) -> tuple[Indices, Indices]:
+    """Of many, the outputs with the largest part of I(X;Y), and the letters that have most of these outputs' mass."""
+    prior, weights, entries = _prior(protocol), _marginal(protocol), protocol.channel.entries
+    owner = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
+    masses = entries.data * prior[entries.indices]
+    told = np.bincount(owner, masses * np.log(entries.data / weights[owner]), minlength=len(weights))
+    rows = np.sort(np.argsort(-told, kind="stable")[:MOST_TELLING])
+    mine = np.isin(owner, rows)
+    met = np.bincount(entries.indices[mine], masses[mine], minlength=len(prior))
+    letters = np.argsort(-met, kind="stable")[:MOST_TELLING]
+    letters = np.sort(letters[met[letters] > 0])
+    strongest = whole(protocol.channel.rows[rows][:, letters]).argmax(axis=1)
+    return rows[np.argsort(strongest, kind="stable")], letters
+
+
+def _prior(protocol: Protocol | PublicProtocol) -> Floats:
+    """The law of the input letters; all alike where none may be known."""
+    if isinstance(protocol, PublicProtocol):
+        return np.full(len(protocol.inputs), 1 / len(protocol.inputs)) if protocol.law is None else protocol.law
+    return protocol.joint.prior
+
+
+def _marginal(protocol: Protocol | PublicProtocol) -> Floats:
+    return np.asarray(protocol.channel.rows @ _prior(protocol))
 
 
 def shade(probability: float) -> int:
@@ -215,7 +277,7 @@ def percent_words(probability: float) -> str:
     return ">99" if 0.995 <= probability < 1 else f"{100 * probability:.0f}"
 
 
-def distinct(labels: Sequence[str], length: int) -> tuple[str, ...]:
+def distinct_labels(labels: Sequence[str], length: int) -> tuple[str, ...]:
     """Labels of at most about `length` signs, no two alike: cut at the end, or in the middle, or numbered."""
     short = [shortened(label, length) for label in labels]
     short = [_middle(label, length) if short.count(cut) > 1 else cut for label, cut in zip(labels, short, strict=True)]

@@ -22,7 +22,7 @@ from scipy.spatial import HalfspaceIntersection
 from discreet.arrays import Floats
 from discreet.exceptions import InfeasibleError, ParameterError, UnfinishedError
 from discreet.notions.notion import Cone
-from discreet.solvers.columns.generation import Master
+from discreet.solvers.columns.row_master import Master
 from discreet.solvers.problem import Effort, Problem, Solution
 from discreet.solvers.restricted_master import RestrictedMaster
 

@@ -17,44 +17,18 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from discreet.arrays import Floats, Indices
+from discreet.arrays import Floats, Indices, Rows, whole
+from discreet.certify.proof import ignores_silent
 from discreet.channel import Channel, named_outputs
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
-from discreet.notions.notion import Cone, Notion
+from discreet.notions.notion import Average, Cone, Notion
+from discreet.solvers.splitting import Splitting
+from discreet.utilities.task import Task
 from discreet.utilities.utility import MutualInformation, Utility
 
-
-@dataclass(frozen=True, eq=False)
-class Splitting:
-    """Split `prior` over the input letters into rows of `cone`; the target of letter z is T = `target[z]`.
-
-    `letters` says which of the `size` letters of the mechanism these are; the others carry no mass and no condition
-    mentions them, so every row may treat them as it treats nobody: Q[y, z] = q_y.
-    """
-
-    prior: Floats
-    target: Indices
-    cone: Cone
-    letters: Indices
-    size: int
-
-    def reduced(self) -> Splitting:
-        """The same without letters of mass zero that occur in no condition.
-
-        Letters of mass zero that do occur (RLDP) stay: they constrain, with zero utility. The rows of a cone with a
-        `separate` are not all known; a letter is then silent if neither it alone nor all others without it are refused.
-        """
-        silent = (self.prior == 0) & ~np.any(self.cone.rows != 0, axis=0)
-        if self.cone.separate is not None:
-            for z in np.flatnonzero(silent):
-                silent[z] = not _weighed(self.cone.separate, len(self.prior), int(z))
-        keep = np.flatnonzero(~silent)
-        if len(keep) == len(self.prior):
-            return self
-        cone = Cone(self.cone.rows[:, keep], _restricted(self.cone.separate, keep, len(self.prior)))
-        target = np.unique(self.target[keep], return_inverse=True)[1]
-        return Splitting(self.prior[keep], target, cone, self.letters[keep], self.size)
+MOST_SILENT = 1 << 16
+"""So many entries for letters that nobody has are written out; a file of more would be mostly about them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +74,9 @@ class Problem:
             return self.given
         joint, notion = self.asked
         letters = np.arange(len(joint.prior))
-        return Splitting(joint.prior, joint.target_of, notion.cone(joint), letters, len(letters)).reduced()
+        shares = self.utility.shares(joint) if isinstance(self.utility, Task) else None
+        cone, average = notion.cone(joint), notion.average(joint)
+        return Splitting(joint.prior, joint.target_of, cone, letters, len(letters), average, shares).reduced()
 
     @property
     def asked(self) -> tuple[Joint, Notion]:
@@ -126,18 +102,35 @@ class Problem:
         return self.splitting.letters
 
     @property
+    def average(self) -> Average | None:
+        """What the mechanism must satisfy on average, beside what its rows must."""
+        return self.splitting.average
+
+    @property
+    def shares(self) -> Floats | None:
+        """P(T=t | z), one line per target letter, where T is a task and no function of z."""
+        return self.splitting.shares
+
+    @property
+    def measure(self) -> Utility:
+        """The function of the target marginals that rows are judged by."""
+        return self.utility.measure if isinstance(self.utility, Task) else self.utility
+
+    @property
     def size(self) -> int:
         return self.splitting.size
 
     @cached_property
     def target_prior(self) -> Floats:
         """p_T"""
+        if self.shares is not None:
+            return np.asarray(self.shares @ self.prior)
         return np.asarray(np.bincount(self.target, weights=self.prior), dtype=np.float64)
 
     @cached_property
     def one_to_one(self) -> bool:
         """Whether T = Z, so that a row is its own marginal."""
-        return bool(np.array_equal(self.target, np.arange(len(self.prior))))
+        return self.shares is None and bool(np.array_equal(self.target, np.arange(len(self.prior))))
 
     @cached_property
     def given_target(self) -> Floats:
@@ -146,19 +139,34 @@ class Problem:
         return np.divide(self.prior, mass, out=np.zeros_like(self.prior), where=mass > 0)
 
     @cached_property
+    def _task_forms(self) -> Floats:
+        """p(z | t) of a task, one line per target letter."""
+        assert self.shares is not None
+        mass = self.target_prior[:, None]
+        return np.asarray(np.divide(self.shares * self.prior, mass, out=np.zeros_like(self.shares), where=mass > 0))
+
+    @cached_property
     def _averaging(self) -> sparse.csr_array:
         n = len(self.prior)
         return sparse.csr_array((self.given_target, (np.arange(n), self.target)), shape=(n, len(self.target_prior)))
 
     def marginals(self, rows: Floats) -> Floats:
-        """w_t = Σ_{f(z)=t} p(z|t) v_z for every row v."""
+        """w_t = Σ_z p(z|t) v_z for every row v."""
+        if self.shares is not None:
+            return np.asarray(rows @ self._task_forms.T)
         if self.one_to_one:
             return rows
         return np.asarray(rows @ self._averaging)
 
     def values(self, rows: Floats) -> Floats:
         """μ(v) for every row v."""
-        return self.utility.values(self.marginals(rows), self.target_prior)
+        return self.measure.values(self.marginals(rows), self.target_prior)
+
+    def spread(self, slopes: Floats) -> Floats:
+        """Linear functions of the target marginals as linear functions of the row."""
+        if self.shares is not None:
+            return np.asarray(slopes @ self._task_forms)
+        return np.asarray(slopes[:, self.target] * self.given_target)
 
     @cached_property
     def disclosures(self) -> tuple[Floats, Floats]:
@@ -167,12 +175,11 @@ class Problem:
         μ is convex, so no row is worth more than the largest of them, and no mechanism more than Σ_t p_t μ(e_t / p_t).
         """
         p = self.target_prior[self.target_prior > 0]
-        return p, np.array([float(self.utility.values(row[None, :], p)[0]) for row in _diagonal(1 / p)])
+        return p, np.array([float(self.measure.values(row[None, :], p)[0]) for row in _diagonal(1 / p)])
 
     def gradients(self, rows: Floats) -> Floats:
         """A subgradient of μ at every row v, over the input letters."""
-        slopes = self.utility.gradient(self.marginals(rows), self.target_prior)
-        return np.asarray(slopes[:, self.target] * self.given_target)
+        return self.spread(self.measure.gradient(self.marginals(rows), self.target_prior))
 
 
 def _diagonal(entries: Floats) -> Iterator[Floats]:
@@ -181,28 +188,6 @@ def _diagonal(entries: Floats) -> Iterator[Floats]:
         row = np.zeros(len(entries))
         row[i] = entry
         yield row
-
-
-def _weighed(separate: Callable[[Floats], Floats], size: int, z: int) -> bool:
-    alone, others = np.zeros(size), np.ones(size)
-    alone[z] = 1.0
-    others[z] = 0.0
-    return len(separate(alone)) > 0 or len(separate(others)) > 0
-
-
-def _restricted(
-    separate: Callable[[Floats], Floats] | None, keep: Indices, size: int
-) -> Callable[[Floats], Floats] | None:
-    if separate is None:
-        return None
-    found: Callable[[Floats], Floats] = separate
-
-    def restricted(row: Floats) -> Floats:
-        full = np.zeros(size)
-        full[keep] = row
-        return found(full)[:, keep]
-
-    return restricted
 
 
 # ---- the effort -----------------------------------------------------------------------------------------------------
@@ -299,6 +284,7 @@ class Status(StrEnum):
     LOCAL = "local optimum", "The search settled; no proof says that nothing keeps more.", "Give it more time."
     SEARCHED = "searched", "The best of its kind that the search met; others need not be of this kind."
     TIME_LIMIT = "time limit", "The best that was found in time.", "Give it more time."
+    OWN_TIME = "own time over", "The best that was found in the time such a search takes itself.", "Give it more time."
     INTERRUPTED = "interrupted", "The best that was found before it was interrupted.", "Let it run longer."
     STALLED = "stalled", "A linear program failed or nothing better was found.", "Use method='columns', a larger gap."
 
@@ -313,12 +299,14 @@ class Solution:
     """
 
     problem: Problem
-    rows: Floats
+    rows: Rows
     weights: Floats
     value: float
     upper_bound: float = math.inf
     status: Status = Status.SEARCHING
     made: Channel | None = None
+    certificate: tuple[float, float] | None = None
+    """(b, λ) of an average: no mechanism whose average is at most M' is worth more than b + λM', whatever M' is."""
 
     @classmethod
     def of_channel(
@@ -327,8 +315,14 @@ class Solution:
         """A finished mechanism for the joint of the problem."""
         if problem.joint is None:
             raise ParameterError("a channel for a problem without a joint", where="problem", remedy="Use Problem.of.")
-        weights = channel.matrix @ problem.joint.prior
-        rows = channel.matrix / np.where(weights > 0, weights, 1.0)[:, None]
+        weights = channel.rows @ problem.joint.prior
+        totals = np.where(weights > 0, weights, 1.0)
+        given = channel.rows
+        rows: Rows = (
+            given / totals[:, None]
+            if isinstance(given, np.ndarray)
+            else sparse.csr_array(sparse.diags_array(1 / totals) @ given)
+        )
         value = problem.utility.of(problem.joint, channel)
         return cls(problem, rows, weights, value, upper_bound, status, channel)
 
@@ -345,14 +339,27 @@ class Solution:
         return float(np.abs(self.weights @ self.rows - 1).max())
 
     @cached_property
-    def matrix(self) -> Floats:
-        """Q[y, z] over all letters; the letters left out of the splitting get Q[y, z] = q_y."""
+    def matrix(self) -> Rows:
+        """Q[y, z] over all letters. The letters left out of the splitting, which nobody has, get Q[y, z] = q_y; where
+        that would be many entries, and the promise does not look at them, their columns are left empty instead."""
         if self.made is not None:
-            return self.made.matrix
-        weights = self.weights / self.weights.sum()
-        matrix = np.repeat(weights[:, None], self.problem.size, axis=1)
-        matrix[:, self.problem.letters] = self.weights[:, None] * self.rows
-        return np.asarray(matrix / matrix.sum(axis=0))
+            return self.made.rows
+        silent = self.problem.size - len(self.problem.letters)
+        if silent * len(self.weights) > MOST_SILENT and ignores_silent(self.problem.notion):
+            return self._sparse_matrix()
+        if silent or isinstance(self.rows, np.ndarray):
+            weights = self.weights / self.weights.sum()
+            matrix = np.repeat(weights[:, None], self.problem.size, axis=1)
+            matrix[:, self.problem.letters] = self.weights[:, None] * whole(self.rows)
+            return np.asarray(matrix / matrix.sum(axis=0))
+        return self._sparse_matrix()
+
+    def _sparse_matrix(self) -> sparse.csr_array:
+        rows = sparse.csr_array(self.rows)
+        entries = np.repeat(self.weights, np.diff(rows.indptr)) * rows.data
+        places = self.problem.letters[rows.indices]
+        entries /= np.bincount(places, entries, self.problem.size)[places]
+        return sparse.csr_array((entries, places, rows.indptr), shape=(len(self.weights), self.problem.size))
 
     @cached_property
     def channel(self) -> Channel:
@@ -367,4 +374,4 @@ class Solution:
 
 def named(joint: Joint, channel: Channel) -> Channel:
     """The channel with outputs named after the letters they speak for."""
-    return Channel(channel.matrix, joint.letters, named_outputs(joint, channel.matrix))
+    return Channel(channel.rows, joint.letters, named_outputs(joint, channel.rows))

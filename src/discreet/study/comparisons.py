@@ -5,6 +5,10 @@ The trade-off: what the best mechanism keeps over epsilon, with its bound, and t
 The costs, under robust LDP: what everybody else would keep more if nobody had a certain secret. A secret that was seen
 rarely has a conditional that F leaves almost open, and every output has to look alike for it and for all others. How
 much that costs the others depends on the mechanism; so it is measured, by designing without it.
+
+The other half: what a design that is not robust would be worth to other records, designed on one random half of the
+table and measured on the other. Both are of one table, so the second is what the mechanism would meet at best: new
+records of the very same kind. Nothing is released: the halves are counts, and the mechanism found is thrown away.
 """
 
 from __future__ import annotations
@@ -17,18 +21,25 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.attribute import Attribute, Form
+from discreet.audit.level_limits import LevelLimits, level_limits
 from discreet.channel import Channel
 from discreet.design import design
 from discreet.exceptions import DiscreetError
-from discreet.information import utility
-from discreet.joint import Attribute, Joint
-from discreet.notions.notion import Notion
+from discreet.given_columns import AnyJoint
+from discreet.information import share_kept, utility
+from discreet.joint import Joint
+from discreet.notions.notion import Notion, words_of
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
-from discreet.protocol import Protocol
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, promise_of
 from discreet.solvers.problem import Effort
+from discreet.study.purposes import purpose_of, serve
 from discreet.uncertainty.intervals import IntervalSet
 from discreet.uncertainty.renyi_ball import RenyiBall
+from discreet.utilities.agreement import Agreement
+from discreet.utilities.utility import MutualInformation, Utility
+from discreet.wording import RARE_RECORDS
 
 MULTIPLES: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Epsilons of the curve, as multiples of the chosen one: two octaves to either side."""
@@ -36,15 +47,20 @@ POINT_SECONDS: Final = 2.0
 """For each point; a curve is read to a few pixels, and its bound says what was not found."""
 CLOSED_FORMS: Final = {"grr": "randomised response", "cr": "conditional reporting", "ir": "independent reporting"}
 OPTIMUM: Final = "best found"
+MANY_LETTERS: Final = 1_000
+MANY_SECONDS: Final = 3.0
+"""Beyond so many letters closed forms, which fill their matrix, are left out, and all points have so many seconds."""
 MOST_COSTS: Final = 3
 COST_SECONDS: Final = 4.0
 """For each of the designs that a cost is measured with; they get the same, so that the ratio is fair."""
 OTHERS: Final = "secret of the others"
+MOST_CELLS: Final = 5_000
+"""Limits of so many cells take some ten seconds."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """At this epsilon so much is kept, and nothing can keep more than `bound`; both in nats."""
+    """At this epsilon so much is kept, and nothing can keep more than `bound`; information in nats, else shares."""
 
     epsilon: float
     value: float
@@ -55,32 +71,41 @@ Curves = dict[str, list[Point]]
 
 
 def trade_off(
-    protocol: Protocol,
+    protocol: AnyProtocol,
     *,
+    measure: Utility = MutualInformation,
+    value: float | None = None,
     upper_bound: float | None = None,
     multiples: Sequence[float] = MULTIPLES,
     time_limit: float = POINT_SECONDS,
     seconds: float | None = None,
     step: Callable[[], None] = lambda: None,
 ) -> Curves:
-    """Curves by name, the chosen point among those of the optimum. A method that does not apply has no curve.
+    """Curves of a utility by name, the chosen point among those of the optimum. A method that does not apply has none;
+    for agreement none of the closed forms does, because they change the law, and for many letters none is compared.
 
     Points near the chosen one come first; of a method that took so long before that it would end after `seconds`, no
     further point is begun.
     """
-    joint, notion = protocol.joint, protocol.notion
+    joint, notion = population_of(protocol), promise_of(protocol)
+    first = next(iter(protocol.strata.values())) if isinstance(protocol, StratifiedProtocol) else protocol
+    many = len(first.inputs) > MANY_LETTERS
+    seconds = MANY_SECONDS if many and seconds is None else seconds
     effort = Effort.within(seconds)
+    multiples = multiples if notion.at(2 * notion.epsilon) != notion else (1.0,)
     limit = time_limit if seconds is None else min(time_limit, seconds / len(multiples))
-    bound = protocol.utility if upper_bound is None else upper_bound
+    mine = protocol.utility if value is None else value
+    bound = mine if upper_bound is None else upper_bound
+    methods = {"auto": OPTIMUM, **({} if many or isinstance(measure, Agreement) else CLOSED_FORMS)}
     curves: Curves = {OPTIMUM: []}
     longest: dict[str, float] = {}
     for multiple in sorted(multiples, key=lambda multiple: abs(np.log(multiple))):
-        for method, name in {"auto": OPTIMUM, **CLOSED_FORMS}.items():
+        for method, name in methods.items():
             if method == "auto" and multiple == 1.0:
-                curves[OPTIMUM].append(Point(notion.epsilon, protocol.utility, bound))
+                curves[OPTIMUM].append(Point(notion.epsilon, mine, bound))
             elif effort.left() > longest.get(method, 0.0):
                 started = time.monotonic()
-                points = _point(joint, notion.at(multiple * notion.epsilon), method, limit)
+                points = _point(joint, notion.at(multiple * notion.epsilon), method, measure, limit)
                 curves.setdefault(name, []).extend(points)
                 longest[method] = max(longest.get(method, 0.0), time.monotonic() - started)
         step()
@@ -102,7 +127,7 @@ def costly_secrets(
     All designs get the same few seconds, so where these do not settle the search a small cost is noise.
     """
     unsure = doubts(notion, joint)
-    if len(joint.seen) < 3 or unsure is None:
+    if len(joint.seen) < 3 or unsure is None or joint.noise is not None:
         return ()
     channel = design(joint, notion, time_limit=seconds).protocol.channel
     found = []
@@ -114,6 +139,56 @@ def costly_secrets(
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
+@dataclass(frozen=True)
+class RareSecrets:
+    """Of so many values of the secret so many are rare; what is kept with them, and with these as one value."""
+
+    values: int
+    rare: int
+    merged: int
+    now: float
+    then: float
+
+
+def rare_secrets(protocol: AnyProtocol, *, seconds: float = COST_SECONDS) -> RareSecrets | None:
+    """What merging the rare values of the secret would keep, shares of H(T); None where there are none, or too few
+    others. A single rare value is merged with the next one."""
+    joint = protocol.joint
+    if isinstance(protocol, StratifiedProtocol) or joint.counts is None or joint.form is Form.RELEASES_SECRET:
+        return None
+    sizes = joint.counts.reshape(len(joint.counts), -1).sum(axis=1)
+    order = [int(s) for s in np.argsort(sizes, kind="stable") if sizes[s] > 0]
+    rare = int((sizes[order] < RARE_RECORDS).sum())
+    together = order[: max(2, rare)]
+    if not rare or len(order) - len(together) < 1:
+        return None
+    merged = joint.observed().merge_secrets([joint.secret_letters[s] for s in together], OTHERS)
+    try:
+        found = design(replace(merged, form=joint.form), protocol.notion, time_limit=seconds)
+    except DiscreetError:
+        return None
+    return RareSecrets(
+        len(order), rare, len(together), share_kept(joint, protocol.utility), share_kept(merged, found.utility)
+    )
+
+
+def split_half(joint: Joint, notion: Notion, *, seconds: float, seed: int = 0) -> LevelLimits | None:
+    """The level on one half of the mechanism designed on the other; None if the notion is robust or counts are not
+    known, or if a half cannot be designed on in time. The halves are drawn from a fixed stream, so that the same table
+    tells the same: nothing about it is published by them."""
+    if joint.counts is None or not words_of(notion).at_prior or joint.counts.size > MOST_CELLS or joint.n == 1:
+        return None
+    flat = joint.counts.reshape(-1)
+    first = np.random.default_rng(seed).multivariate_hypergeometric(flat, int(flat.sum()) // 2, method="marginals")
+    halves = [part.reshape(joint.counts.shape) for part in (first, flat - first)]
+    try:
+        learnt = replace(Joint.from_counts(halves[0], joint.secrets, joint.releases), form=joint.form)
+        found = design(learnt, notion, time_limit=seconds)
+        return level_limits(found.protocol.channel, learnt, notion, halves[1])
+    except DiscreetError:
+        return None
+
+
 def doubts(notion: RLDP | RLIP, joint: Joint) -> Floats | None:
     """How little F knows about each secret: its Rényi radius, or how far apart its limits are; None if F is a point or
     everything, where no secret is known better than another."""
@@ -123,9 +198,12 @@ def doubts(notion: RLDP | RLIP, joint: Joint) -> Floats | None:
     return known.radii if isinstance(known, RenyiBall) and 0 < known.budget < np.inf else None
 
 
-def _point(joint: Joint, notion: Notion, method: str, time_limit: float) -> list[Point]:
+def _point(joint: AnyJoint, notion: Notion, method: str, measure: Utility, time_limit: float) -> list[Point]:
     try:
-        found = design(joint, notion, method=method, time_limit=time_limit)
+        if method == "auto":
+            found = serve(joint, notion, purpose_of(measure), time_limit=time_limit, force=True).design
+        else:
+            found = design(joint, notion, method=method, utility=measure, time_limit=time_limit, force=True)
     except DiscreetError:
         return []
     return [Point(notion.epsilon, found.utility, found.upper_bound)]

@@ -6,7 +6,8 @@ every P and every n (union bound). F = {P : l_s ≤ P(·|s) ≤ u_s for every s}
 With limits for the masses P(s) as well (RLIP) there are K + c of them.
 
 Counts with noise: n_s lies in M_s ± t with probability 1 − β/(5c) each; the limits of Bin(n_s, R) + Z then have tails
-0.8 β/(2K), the lower at the largest n_s, the upper at the smallest (theory 5.4).
+0.8 β/(2K), the lower at the largest n_s, the upper at the smallest (theory 5.4). For masses the number n of all records
+with declared letters is one more such number.
 """
 
 from __future__ import annotations
@@ -41,7 +42,19 @@ KEPT = 64
 @registered_set
 @dataclass(frozen=True)
 class Confidence(Uncertainty):
-    """F contains the true conditionals (and masses) with at least this probability, for every P and every n."""
+    """F contains the true conditionals (and masses) with at least this probability, for every P and every n.
+
+    Arguments:
+        confidence: this probability, between 0 and 1.
+
+    Raises:
+        ParameterError: a number that is not between 0 and 1.
+
+    Example:
+        >>> import discreet
+        >>> discreet.RLDP(0.5, discreet.Confidence(0.99)).uncertainty.confidence
+        0.99
+    """
 
     confidence: float = field(default=0.95, metadata=BETWEEN_0_AND_1)
     words = SetWords(
@@ -71,18 +84,22 @@ class Confidence(Uncertainty):
 
     def limits(self, joint: Joint, *, masses: bool) -> Intervals:
         """From the counts of the joint, computed once."""
+        if joint.weight:
+            return _remembered(self, effective_counts(joint).tobytes(), joint.table.shape, masses, None, None)
         if joint.counts is None:
             raise ParameterError(
                 "exact confidence limits without counts",
                 where="Confidence",
                 remedy="Build the joint from a table or from counts, or state another set.",
             )
-        return _remembered(self, joint.counts.tobytes(), joint.table.shape, masses)
+        noise = None if joint.noise is None else joint.noise.exact
+        records = joint.n if joint.noise is None or joint.noise.size_is_public else None
+        return _remembered(self, joint.counts.tobytes(), joint.table.shape, masses, noise, records)
 
     def intervals(
         self, counts: ArrayLike, *, noise: Fraction | None = None, records: int | None = None, masses: bool = False
     ) -> Intervals:
-        """Limits from counts[s, u]; `noise` is ε0 of noisy counts, whose number of `records` is public."""
+        """Limits from counts[s, u]; `noise` is ε0 of noisy counts, of at most so many `records` if that is public."""
         table = np.asarray(counts, dtype=np.int64)
         if table.ndim != 2 or not table.size:
             raise DistributionError("counts that are not a table", where="Confidence", remedy="One row per secret.")
@@ -96,10 +113,8 @@ class Confidence(Uncertainty):
             if (table < 0).any():
                 raise DistributionError("a negative count", where="Confidence", remedy="Say which noise was added.")
             return self._exact(table, masses)
-        if records is None or records <= 0:
-            raise ParameterError(
-                "noisy counts without the number of records", where="Confidence", remedy="n is public: give it."
-            )
+        if records is not None and records <= 0:
+            raise ParameterError("noisy counts of no records", where="Confidence", remedy="Count at least one.")
         return self._noisy(table, noise, records, masses)
 
     def tail(self, cells: int, secrets: int, *, noisy: bool, masses: bool) -> Fraction:
@@ -110,22 +125,29 @@ class Confidence(Uncertainty):
     def _exact(self, table: Integers, masses: bool) -> Intervals:
         tail, sizes = self.tail(table.size, len(table), noisy=False, masses=masses), table.sum(axis=1)
         lower, upper = _limits(np.repeat(sizes, table.shape[1]), np.repeat(sizes, table.shape[1]), table.ravel(), tail)
-        of_masses = _mass_limits(int(sizes.sum()), sizes, sizes, tail) if masses else (None, None)
+        of_masses = _mass_limits(int(sizes.sum()), int(sizes.sum()), sizes, sizes, tail) if masses else (None, None)
         return Intervals(lower.reshape(table.shape), upper.reshape(table.shape), table, *of_masses)
 
-    def _noisy(self, table: Integers, noise: Fraction, records: int, masses: bool) -> Intervals:
+    def _noisy(self, table: Integers, noise: Fraction, records: int | None, masses: bool) -> Intervals:
         secrets, letters = table.shape
         decay = Decay.of(Fraction(noise) / 2)
-        reach = noise_reach(letters, decay, SIZES_SHARE * self.beta / secrets)
+        unknown = SIZES_SHARE * self.beta / (secrets + (1 if masses else 0))
         tail = self.tail(table.size, secrets, noisy=True, masses=masses)
-        least = np.clip(table.sum(axis=1) - reach, 0, records)
-        most = np.clip(table.sum(axis=1) + reach, 0, records)
+        least, most = _sizes(table.sum(axis=1), noise_reach(letters, decay, unknown), records)
         rate = float(noise) / 2
         lower, upper = _limits(
             np.repeat(most, letters), np.repeat(least, letters), table.ravel(), tail, decay, float(np.exp(-rate))
         )
-        of_masses = _mass_limits(records, least, most, tail) if masses else (None, None)
+        of_masses: tuple[Integers | None, Integers | None] = (None, None)
+        if masses:
+            whole = _sizes(table.sum(keepdims=True).ravel(), noise_reach(table.size, decay, unknown), records)
+            of_masses = _mass_limits(int(whole[0][0]), int(whole[1][0]), least, most, tail)
         return Intervals(lower.reshape(table.shape), upper.reshape(table.shape), table, *of_masses)
+
+
+def _sizes(noisy: Integers, reach: int, records: int | None) -> tuple[Integers, Integers]:
+    """The least and the largest numbers of records that noisy sums stand for."""
+    return np.clip(noisy - reach, 0, records), np.clip(noisy + reach, 0, records)
 
 
 def _limits(
@@ -150,12 +172,29 @@ def _limits(
     return lower, upper
 
 
-def _mass_limits(records: int, least: Integers, most: Integers, tail: Fraction) -> tuple[Integers, Integers]:
-    """Limits of P(s) from n_s between `least` and `most`: the lower at the smallest n_s, the upper at the largest."""
-    everybody = np.full(len(least), records)
-    return _limits(everybody, everybody, least, tail)[0], _limits(everybody, everybody, most, tail)[1]
+def _mass_limits(
+    fewest: int, all_of_them: int, least: Integers, most: Integers, tail: Fraction
+) -> tuple[Integers, Integers]:
+    """Limits of P(s) from n_s between `least` and `most` among n records, n between `fewest` and `all_of_them`: the
+    lower at the smallest n_s and the largest n, the upper at the largest n_s and the smallest n."""
+    many, few = np.full(len(least), all_of_them), np.full(len(least), fewest)
+    return _limits(many, many, least, tail)[0], _limits(few, few, np.minimum(most, fewest), tail)[1]
+
+
+def effective_counts(joint: Joint) -> Integers:
+    """Whole numbers near n* P(s, x), at least 1 where there is any weight: what weighted records are worth, about."""
+    cells = np.rint(joint.table * (joint.n or 0)).astype(np.int64)
+    return np.where(joint.table > 0, np.maximum(cells, 1), 0)
 
 
 @lru_cache(maxsize=KEPT)
-def _remembered(stated: Confidence, counts: bytes, shape: tuple[int, int], masses: bool) -> Intervals:
-    return stated.intervals(np.frombuffer(counts, dtype=np.int64).reshape(shape), masses=masses)
+def _remembered(
+    stated: Confidence,
+    counts: bytes,
+    shape: tuple[int, int],
+    masses: bool,
+    noise: Fraction | None,
+    records: int | None,
+) -> Intervals:
+    table = np.frombuffer(counts, dtype=np.int64).reshape(shape)
+    return stated.intervals(table, noise=noise, records=records, masses=masses)

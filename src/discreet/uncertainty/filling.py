@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from discreet.arrays import Floats
 
 HALVINGS = 200
-"""Of the factor of `most_likely`: more than the digits of a double."""
+"""Of the factor of `most_likely_fill`: more than the digits of a double."""
 
 
 class Filled(NamedTuple):
@@ -63,7 +63,7 @@ def sums_over_sets(values: Floats) -> Floats:
     return sums
 
 
-def most_likely(counts: Floats, lower: Floats, upper: Floats) -> Floats:
+def most_likely_fill(counts: Floats, lower: Floats, upper: Floats) -> Floats:
     """The R of the set nearest to what was counted: counts scaled by one factor and cut at the limits, one row each.
 
     R = clip(λ · counts, l, u) with Σ R = 1; the sum rises with λ from Σ l to at most Σ u. Where that is not enough the

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.exceptions import InfeasibleError, ParameterError
 from discreet.uncertainty.extremes import Extreme
-from discreet.uncertainty.filling import largest_fill, most_likely, smallest_fill
+from discreet.uncertainty.filling import largest_fill, most_likely_fill, smallest_fill
 from discreet.uncertainty.tails import ONE
 from discreet.uncertainty.uncertainty import UncertaintySet
 
@@ -65,7 +65,7 @@ class Intervals:
     @cached_property
     def estimate(self) -> Floats:
         """P(u|s) for the design, one row per secret: the shares counted, moved into F where noise left it."""
-        return most_likely(self.counts.astype(float), self.low, self.high)
+        return most_likely_fill(self.counts.astype(float), self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,4 +121,4 @@ class IntervalSet(UncertaintySet):
         chosen = self.conditional.copy()
         for secret, conditional in conditionals.items():
             chosen[secret] = conditional
-        return np.asarray(most_likely(self.mass, *self.masses)[:, None] * chosen)
+        return np.asarray(most_likely_fill(self.mass, *self.masses)[:, None] * chosen)

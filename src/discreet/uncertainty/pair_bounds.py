@@ -33,13 +33,13 @@ class SplitGrid:
     tangents: bool
 
     @classmethod
-    def of(cls, ball: RenyiBall, rows: Floats) -> SplitGrid:
-        """Sweep rows v(row, secret, letter) of a ball with a finite budget."""
+    def of(cls, ball: RenyiBall, rows: Floats, laws: Floats | None = None) -> SplitGrid:
+        """Sweep rows v(row, secret, letter) of a ball with a finite budget; of groups of letters with their laws."""
         splits = ball.budget * np.sin(np.linspace(0, np.pi / 2, GRID)) ** 2
         splits[-1] = ball.budget
         every = np.arange(len(ball.mass))[:, None]
         spent, rest = splits[None, :], (ball.budget - splits)[None, :]
-        p, wide = ball.conditional[:, None, :], rows[:, :, None, :]
+        p, wide = (ball.conditional if laws is None else laws)[..., None, :], rows[:, :, None, :]
         up = largest(wide, p, ball.reach(spent, every), ball.order)
         down = smallest(wide, p, ball.reach(rest, every), ball.order)
         with np.errstate(invalid="ignore"):

@@ -36,28 +36,39 @@ RELATIVE, PIECES, ROUNDS = 1e-11, 16, 200
 @dataclass(frozen=True, eq=False)
 class SecretPairs:
     """Many comparisons at once: the i-th asks how far `upper[i]`, the row of secret s[i], can rise above `lower[i]`,
-    the row of another secret t[i]."""
+    the row of another secret t[i]; each under a law of its letters, or of groups of them."""
 
     ball: RenyiBall
     s: Indices
     t: Indices
     upper: Floats
     lower: Floats
+    upper_law: Floats
+    lower_law: Floats
+
+    @classmethod
+    def of(
+        cls, ball: RenyiBall, s: Indices, t: Indices, upper: Floats, lower: Floats,
+        laws: tuple[Floats, Floats] | None = None,
+    ) -> SecretPairs:  # fmt: skip
+        """Rows over all letters under the conditional laws of their secrets, or over groups of them with these."""
+        return cls(ball, s, t, upper, lower, *(laws or (ball.conditional[s], ball.conditional[t])))
 
     def __len__(self) -> int:
         return len(self.s)
 
     def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> SecretPairs:
-        return SecretPairs(self.ball, self.s[index], self.t[index], self.upper[index], self.lower[index])
+        laws = self.upper_law[index], self.lower_law[index]
+        return SecretPairs(self.ball, self.s[index], self.t[index], self.upper[index], self.lower[index], *laws)
 
     def rise(self, split: Floats) -> Extreme:
         """A_s(x)"""
-        return largest(self.upper, self.ball.conditional[self.s], self.ball.reach(split, self.s), self.ball.order)
+        return largest(self.upper, self.upper_law, self.ball.reach(split, self.s), self.ball.order)
 
     def fall(self, split: Floats) -> Extreme:
         """B_t(κ − x)"""
         reach = self.ball.reach(self.rest(split), self.t)
-        return smallest(self.lower, self.ball.conditional[self.t], reach, self.ball.order)
+        return smallest(self.lower, self.lower_law, reach, self.ball.order)
 
     def rest(self, split: Floats) -> Floats:
         """κ − x"""
@@ -133,8 +144,8 @@ def _concave_split(pairs: SecretPairs, price: Floats | None) -> tuple[Floats, Fl
     balance(
         np.array(pairs.upper),
         np.array(pairs.lower),
-        ball.conditional[pairs.s],
-        ball.conditional[pairs.t],
+        np.array(pairs.upper_law),
+        np.array(pairs.lower_law),
         np.stack([ball.mass[pairs.s], ball.mass[pairs.t]], axis=1),
         np.stack([low, high], axis=1),
         np.zeros(len(pairs)) if price is None else price,

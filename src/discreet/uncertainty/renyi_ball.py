@@ -110,8 +110,8 @@ class RenyiBall(UncertaintySet):
                 return np.asarray(1 / self.mass[secret] + 0 * np.asarray(spent))
             return np.asarray(1 / (abs(self.beta) * (self.mass[secret] + np.sign(self.beta) * np.asarray(spent))))
 
-    def ranges(self, rows: Floats) -> tuple[Extreme, Extreme]:
-        p, radii = self.conditional, self.radii
+    def ranges(self, rows: Floats, laws: Floats | None = None) -> tuple[Extreme, Extreme]:
+        p, radii = self.conditional if laws is None else laws, self.radii
         return largest(rows, p, radii, self.order), smallest(rows, p, radii, self.order)
 
     def divergence(self, distribution: Floats) -> Floats:

@@ -20,6 +20,16 @@ class ChiSquare(Uncertainty):
     """The confidence set of the chi-square test (robust-2 (9) and (86)): F contains the true P with this confidence.
 
     Σ (P̂ − P)²/P ≤ q/n with q the quantile for (number of cells − 1) degrees of freedom: order 2, B = ln(1 + q/n).
+
+    Arguments:
+        confidence: that of the set, between 0 and 1.
+    Raises:
+        ParameterError: a number that is not between 0 and 1, or a joint without the number of its records.
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[300, 100], [100, 300]])
+        >>> round(dc.ChiSquare(0.95).around(joint).radius, 4)
+        0.0097
     """
 
     confidence: float = field(default=0.95, metadata=BETWEEN_0_AND_1)
@@ -48,7 +58,19 @@ class ChiSquare(Uncertainty):
 @registered_set
 @dataclass(frozen=True)
 class Renyi(Uncertainty):
-    """F = {P : D_order(P̂ ‖ P) ≤ radius} (robust-2 (8)), any order in (0, ∞)."""
+    """F = {P : D_order(P̂ ‖ P) ≤ radius} (robust-2 (8)), any order in (0, ∞).
+
+    Arguments:
+        order: of the divergence, above 0; 2 is what the chi-square test bounds.
+        radius: the largest divergence, above 0; for 0 there is `Exactly()`, for ∞ `Everything()`.
+    Raises:
+        ParameterError: an order or a radius that is not a positive number.
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[300, 100], [100, 300]])
+        >>> dc.design(joint, dc.RLDP(0.5, dc.Renyi(2, 0.01))).protocol.epsilon <= 0.5
+        True
+    """
 
     order: float
     radius: float
@@ -74,7 +96,15 @@ class Renyi(Uncertainty):
 @registered_set
 @dataclass(frozen=True)
 class Everything(Uncertainty):
-    """Nothing is known: F is the whole simplex (robust-2 section 6)."""
+    """Nothing is known: F is the whole simplex (robust-2 section 6).
+
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+        >>> found = dc.design(joint, dc.RLDP(1, dc.Everything()))  # no worse than ordinary LDP, whatever P is
+        >>> found.protocol.epsilon <= 1
+        True
+    """
 
     words = SetWords("Everything", lambda _: "This holds whatever the true distribution is.")
 
@@ -85,7 +115,15 @@ class Everything(Uncertainty):
 @registered_set
 @dataclass(frozen=True)
 class Exactly(Uncertainty):
-    """The estimate is the truth: F = {P̂}, what the papers call NR. Secrets that P̂ excludes are not protected."""
+    """The estimate is the truth: F = {P̂}, what the papers call NR. Secrets that P̂ excludes are not protected.
+
+    Example:
+        >>> import discreet as dc
+        >>> joint = dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+        >>> found = dc.design(joint, dc.RLDP(0.5, dc.Exactly()))
+        >>> abs(found.utility - dc.design(joint, dc.LDP(0.5)).utility) < 1e-6
+        True
+    """
 
     words = SetWords("Exactly", lambda _: "This holds for the estimated distribution.")
 

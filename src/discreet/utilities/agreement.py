@@ -12,8 +12,9 @@ from discreet.arrays import Floats
 from discreet.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from discreet.attribute import Attribute
     from discreet.channel import Channel
-    from discreet.joint import Attribute, Joint
+    from discreet.joint import Joint
 
 NOT_VALUES = "a mechanism whose outputs are not the letters of the release"
 
@@ -22,9 +23,18 @@ NOT_VALUES = "a mechanism whose outputs are not the letters of the release"
 class Agreement:
     """P(X̃ = X), or minus the expected distance, of mechanisms that release letters and keep their law.
 
-    `distance`: None, every change is as bad as any other; "order", the number of places between two letters in their
-    column's order; "numbers", the difference of numeric letters in standard deviations of their column; a function of
-    two letters; or a matrix over the target letters. Distances of several columns are added.
+    Arguments:
+        distance: None, every change is as bad as any other; "order", the number of places between two letters in their
+            column's order; "numbers", the difference of numeric letters in standard deviations of their column; a
+            function of two letters; or a matrix over the target letters. Distances of several columns are added.
+    Raises:
+        ParameterError: a distance that these letters do not have.
+    Example:
+        >>> import discreet
+        >>> joint = discreet.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+        >>> found = discreet.design(joint, discreet.LIP(0.5), utility=discreet.Agreement())
+        >>> sorted(found.protocol.outputs) == sorted(joint.letters)
+        True
     """
 
     distance: Literal["order", "numbers"] | Callable[[Hashable, Hashable], float] | Any = None

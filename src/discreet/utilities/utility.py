@@ -23,7 +23,7 @@ from scipy.special import xlogy
 from discreet.arrays import Floats
 from discreet.compiling import compiled_callback
 from discreet.exceptions import ParameterError
-from discreet.information import target_with_output
+from discreet.information import target_masses, target_with_output
 
 if TYPE_CHECKING:
     from discreet.channel import Channel
@@ -82,7 +82,12 @@ class Separable:
         return slopes, low - slopes * lower
 
     def of(self, joint: Joint, channel: Channel) -> float:
-        return _of(self, joint, channel)
+        """h(0) + Σ q_y p_t (h(w) − h(0)) over the targets that an output leaves possible."""
+        masses = target_masses(joint, channel.rows)
+        outputs = np.repeat(np.asarray(masses.sum(axis=1)), np.diff(masses.indptr))
+        independent = outputs * joint.target_prior[masses.indices]
+        nothing = float(self.h(np.zeros(1))[0])
+        return nothing + float(independent @ (self.h(masses.data / independent) - nothing))
 
 
 @dataclass(frozen=True)
@@ -123,15 +128,40 @@ def _w_squared_less_one(w: float) -> float:
 MutualInformation = Separable(
     "mutual information", h=lambda w: np.asarray(xlogy(w, w)), slope=lambda w: np.log(w) + 1, scalar=_w_ln_w
 )
-"""I(T;Y) in nats: h(w) = w ln w."""
+"""I(T;Y) in nats: h(w) = w ln w.
+
+Example:
+    >>> import discreet as dc
+    >>> joint = dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+    >>> dc.design(joint, dc.LIP(0.5), utility=dc.MutualInformation).utility < joint.entropy
+    True
+"""
 
 ChiSquareInformation = Separable(
     "chi-square information", h=lambda w: w * w - 1, slope=lambda w: 2 * w, scalar=_w_squared_less_one
 )
-"""The chi-square divergence of P(t, y) from P(t)P(y): h(w) = w² − 1."""
+"""The chi-square divergence of P(t, y) from P(t)P(y): h(w) = w² − 1.
+
+Example:
+    >>> import discreet as dc
+    >>> joint = dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+    >>> dc.design(joint, dc.LIP(0.5), utility=dc.ChiSquareInformation).is_optimal()
+    True
+"""
 
 CorrectGuess = PiecewiseLinear("correct guess", pieces=np.diag)
-"""The probability that the best guess of T from Y is right: μ(w) = max_t p_t w_t."""
+"""The probability that the best guess of T from Y is right: μ(w) = max_t p_t w_t.
+
+Example:
+    >>> import discreet as dc
+    >>> joint = dc.Joint.from_counts([[30, 10, 5], [5, 20, 40]])
+    >>> best_guess = dc.design(joint, dc.LIP(0.5), utility=dc.CorrectGuess)
+    >>> best_guess.utility > float(joint.prior.max())
+    True
+"""
+
+LargestRatio = PiecewiseLinear("largest ratio", pieces=lambda p: np.eye(len(p)))
+"""max_t w_t: on average over the outputs, e to the maximal leakage about T."""
 
 
 # ---- h of one number, callable from compiled code --------------------------------------------------------------------

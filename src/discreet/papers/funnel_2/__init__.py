@@ -11,6 +11,10 @@ ITEMS = (
     Item("funnel-2/figure-4", "SRLIP against LIP, c = 2, X of 3 × 3 × 4 values", figure_4.against_lip),
     Item("funnel-2/figure-5", "Adult: optimum, GRR, CR and OUE under LIP", figures_5_8.utilities),
     Item("funnel-2/figure-6", "GRR against CR on synthetic data of six sizes", figures_6_7.six_sizes),
-    Item("funnel-2/figure-7", "difference in α against difference in utility, a = c = 5", figures_6_7.strengths),
+    Item(
+        "funnel-2/figure-7",
+        "difference in α against difference in utility, a = c = 5",
+        figures_6_7.strength_differences,
+    ),
     Item("funnel-2/figure-8", "Adult: α of GRR and of CR for a given ε", figures_5_8.strengths),
 )

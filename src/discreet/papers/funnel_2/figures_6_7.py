@@ -70,7 +70,7 @@ def six_sizes(effort: Workload) -> Reproduction:
     return Reproduction(values, tuple(panels), words)
 
 
-def strengths(effort: Workload) -> Reproduction:
+def strength_differences(effort: Workload) -> Reproduction:
     """α_GRR − α_CR against I_GRR − I_CR for 100 distributions with a = c = 5, and their correlation.
 
     Also the correlations of I_GRR − I_CR with four properties of the distribution, "without presenting details" in the

@@ -23,8 +23,8 @@ from discreet.papers.robust_2.robust_methods import (
     drawn,
     gathered,
     nr_channel,
-    polyopt,
     rising,
+    solved_polyopt,
 )
 from discreet.uncertainty import ChiSquare
 
@@ -95,7 +95,7 @@ def _differences(todo: tuple[int, int, int, bool, float]) -> dict[str, float]:
     strengths = ir_strengths(estimate, at.epsilon, distance_bound(ChiSquare(at.confidence).around(estimate)))
     channels = {"SRR": srr(estimate, at.epsilon), "IR": ir(estimate, *strengths)}
     if at.small:
-        channels["PolyOpt"] = Channel(polyopt(at).matrix)
+        channels["PolyOpt"] = Channel(solved_polyopt(at).matrix)
     if with_nr:
         channels["NR"] = nr_channel(at)
     if seconds:

@@ -9,7 +9,7 @@ from discreet.channel import Channel
 from discreet.notions import LDP
 from discreet.papers.distributions import observed
 from discreet.papers.experiment import Measured, Panel, Reproduction, Series, Workload
-from discreet.papers.robust_2.robust_methods import RobustCase, coupled, nr_channel, polyopt
+from discreet.papers.robust_2.robust_methods import RobustCase, coupled, nr_channel, solved_polyopt
 
 SIZES = ((2, 5), (5, 2))
 EPSILONS = (0.075, 0.15, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
@@ -53,7 +53,7 @@ def _levels(todo: tuple[int, int, int, tuple[float, ...], float]) -> dict[str, l
     c, k, number, epsilons, seconds = todo
     estimate, truth = observed(number, c, k)
     at = [RobustCase(estimate, epsilon) for epsilon in epsilons]
-    channels = {"PolyOpt": [Channel(polyopt(one).matrix) for one in at], "NR": [nr_channel(one) for one in at]}
+    channels = {"PolyOpt": [Channel(solved_polyopt(one).matrix) for one in at], "NR": [nr_channel(one) for one in at]}
     if seconds:
         channels["coupling"] = [coupled(one, seconds) for one in at]
     return {

@@ -66,7 +66,7 @@ def coupled(at: RobustCase, seconds: float) -> Channel:
     return solve(search_bands, Problem.of(at.joint, at.notion), Effort.within(seconds)).channel
 
 
-def polyopt(at: RobustCase, *, as_printed: bool = True, time_limit: float = 120.0) -> TimedSolution:
+def solved_polyopt(at: RobustCase, *, as_printed: bool = True, time_limit: float = 120.0) -> TimedSolution:
     """Theorem 3, with the rows for s = s' that the paper asks for or without them."""
     cone = Cone(polyopt_rows(at.joint, at.notion, same_secret=as_printed))
     return optimum_in(at.joint, cone, time_limit=time_limit)
@@ -100,11 +100,11 @@ def _cr_exact(at: RobustCase, _: float) -> float:
 
 
 def _polyopt(at: RobustCase, _: float) -> float:
-    return polyopt(at).value
+    return solved_polyopt(at).value
 
 
 def _freer_polyopt(at: RobustCase, _: float) -> float:
-    return polyopt(at, as_printed=False).value
+    return solved_polyopt(at, as_printed=False).value
 
 
 def _coupling(at: RobustCase, seconds: float) -> float:

@@ -1,13 +1,15 @@
-"""What linear conditions imply for a box: each letter is bounded by what a condition leaves for it.
-
-Branch and bound over boxes of target posteriors, compiled: one box at a time, deep before wide (theory 1.4).
+"""Branch and bound over boxes of target posteriors, compiled: one box at a time, deep before wide (theory 1.4).
 
 A box of target posteriors π_t = p_t w_t is made smaller by what the conditions imply, every p_t h(w_t) is replaced by
 its chord, a linear program is solved from wherever the last one ended, and its multipliers bound the box by weak
 duality. What reduced costs alone rule out is cut off, and the rest is cut in two.
 
-A proof rests on `implied.shrink`, `_chords`, `_bound` and `_price_out` alone: a wrong point or wrong multipliers cost
-time, and a bound that is not a number leaves the box as it was.
+With an average at a price λ, a row loses λ Σ_s τ_s ln(τ_s/p_s), τ_s = P(s|y): concave, and never cut (theory 8.2). It
+is replaced by its tangent at an anchor, any row at all, which comes nearer to the best of the relaxed box with every
+program (Frank and Wolfe) and is inherited by the boxes that come out of it.
+
+A proof rests on `implications.shrink`, `_chords`, `_tangent`, `_bound` and `_price_out` alone: a wrong point or wrong
+multipliers cost time, and a bound that is not a number leaves the box as it was.
 """
 
 from __future__ import annotations
@@ -15,82 +17,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
 from discreet.compiling import compiled
+from discreet.solvers.columns.implications import NEARLY, Implications, shrink
 from discreet.solvers.columns.simplex import copy, dictionary_at, optimise, places, refreshed
-
-NEARLY, TINY = 1e-12, 1e-9
-
-
-class Implications(NamedTuple):
-    """Conditions Σ_k a_k x_k ≤ high by their entries other than zero: the positive ones first, up to `middles`."""
-
-    starts: Integers
-    middles: Integers
-    columns: Integers
-    entries: Floats
-    inverses: Floats
-    high: Floats
-
-
-def implications(rows: Floats, low: Floats, high: Floats) -> Implications:
-    """What low ≤ rows·x ≤ high says for x in [0, 1]; entries too small to imply anything loosen the limits instead."""
-    rows, high = np.vstack([rows, -rows]), np.concatenate([high, -low])
-    large = np.abs(rows) > TINY
-    high = high + np.where(large, 0.0, np.abs(rows)).sum(axis=1)
-    rows = np.where(large, rows, 0.0)
-    telling = np.maximum(rows, 0.0).sum(axis=1) > high
-    rows, high = rows[telling], high[telling]
-    order = np.argsort(np.where(rows > 0, 0, np.where(rows < 0, 1, 2)), axis=1, kind="stable")
-    sizes, positive = (rows != 0).sum(axis=1), (rows > 0).sum(axis=1)
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    taken = np.arange(rows.shape[1]) < sizes[:, None]
-    entries = np.take_along_axis(rows, order, axis=1)[taken]
-    return Implications(starts, starts[:-1] + positive, order[taken].astype(np.int64), entries, 1 / entries, high)
-
-
-@compiled(nogil=True)
-def shrink(conditions, lower, upper):  # type: ignore[no-untyped-def]
-    """A box inside [0, 1] made smaller, in place, by each condition in turn; False if nothing is left.
-
-    A condition can only tell where less room is `left` than some letter takes up.
-    """
-    columns, entries, inverses = conditions.columns, conditions.entries, conditions.inverses
-    for i in range(len(conditions.high)):
-        start, middle, end = conditions.starts[i], conditions.middles[i], conditions.starts[i + 1]
-        least, widest = 0.0, 0.0
-        for e in range(start, middle):
-            a, k = entries[e], columns[e]
-            low = a * lower[k]
-            least += low
-            widest = max(widest, a * upper[k] - low)
-        for e in range(middle, end):
-            a, k = entries[e], columns[e]
-            low = a * upper[k]
-            least += low
-            widest = max(widest, a * lower[k] - low)
-        left = conditions.high[i] - least + NEARLY
-        if left < 0:
-            return False
-        if left >= widest:
-            continue
-        for e in range(start, middle):
-            k = columns[e]
-            upper[k] = min(upper[k], lower[k] + left * inverses[e])
-        for e in range(middle, end):
-            k = columns[e]
-            lower[k] = max(lower[k], upper[k] + left * inverses[e])
-    return True
-
-
-# ---- branch and bound over boxes of target posteriors, compiled: one box at a time, deep before wide -----------------
-
 
 ROUNDING = 1e-11
 """Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
 TOUCHING = 1e-13
 """Where no chord is further from h than this, cutting does not help."""
+TURNS = 6
+"""So often a tangent is moved before the box is cut instead."""
+NEARER = 1e-10
+"""A box that cannot be cut is looked at again while its tangent lowers the bound by more than this."""
+SEARCHES = 24
+"""Halvings of a step towards the point of a linear program."""
+RULED_OUT = 1e-12
+"""The tangent of x ln x is never taken nearer to zero: that costs the price times as much."""
 FLOOR = 1e-9
 """A linear program is left once it is this far below what is worth looking for."""
 
@@ -99,6 +44,8 @@ class SearchSpace(NamedTuple):
     """What the boxes of a search have in common; x, R, σ as in `body`.
 
     `low` and `high` bound (x, R x); a box bounds π_t, found there at `place[t]` (−1: nowhere, the letter has no mass).
+    `shares[t, z]` = P(t|z) where T is a task, otherwise it has no lines. `secrets[s, z]` = P(s|z) where an average over
+    the secrets has the price `price`, and `odds[s]` = p_s; otherwise they have no lines.
     """
 
     rows: Floats
@@ -110,14 +57,20 @@ class SearchSpace(NamedTuple):
     massive: Floats
     mass: Floats
     alpha: Floats
+    shares: Floats
+    secrets: Floats
+    odds: Floats
+    price: float
+    halt: NDArray[np.bool_]
 
 
 class Boxes(NamedTuple):
-    """Boxes with bounds that are known to hold in them."""
+    """Boxes with bounds that are known to hold in them, and the anchors of tangents (of no letters without any)."""
 
     lower: Floats
     upper: Floats
     bounds: Floats
+    anchors: Floats
 
 
 @compiled(nogil=True)
@@ -129,8 +82,11 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
     the number of boxes that were bounded. Points of linear programs are noted with their gains where the box is cut.
     """
     (m, n), t = area.rows.shape, len(area.mass)
-    stack = Boxes(np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1))
-    lower, upper, bounds = stack
+    concave = len(area.odds) > 0
+    width = given.anchors.shape[1]
+    stack = Boxes(np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1), np.empty((dive + 1, width)))
+    lower, upper, bounds, anchors = stack
+    odds, step = np.empty(len(area.odds)), np.empty(len(area.odds))
     low, high, cost, slopes, offsets = area.low.copy(), area.high.copy(), np.empty(n), np.empty(t), np.empty(t)
     price, rest, posterior, misses, cheapest = np.empty(m), np.empty(n), np.empty(t), np.empty(t), np.empty(t)
     kept, is_kept = places(dive + 1, m, n), np.zeros(dive + 1, np.bool_)
@@ -138,7 +94,7 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
     copy(state, local)
     size, looked, solved, stuck = 0, 0, 0, -np.inf
     for b in range(len(given.bounds)):
-        _put(stack, 0, given.lower[b], given.upper[b], given.bounds[b])
+        _put(stack, 0, given.lower[b], given.upper[b], given.bounds[b], given.anchors[b])
         height = 1
         for _ in range(dive):
             if height == 0:
@@ -153,27 +109,41 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
                 height -= 1
                 continue
             constant = _chords(h, area, ours, theirs, slopes, offsets)
-            _program(area, ours, theirs, slopes, low, high, cost)
-            price[:] = 0.0
-            point[:] = 0.0
-            refreshed(area.rows, local)
-            floor = forget - constant - FLOOR
-            optimise(local, cost, low, high, floor, point, price)
-            solved += 1
-            bound = _bound(area.rows, cost, price, low, high, rest) + constant
-            if bound < bounds[top]:
-                bounds[top] = bound
+            before = bounds[top]
+            for _ in range(TURNS):
+                _program(area, ours, theirs, slopes, low, high, cost)
+                whole = constant
+                if concave:
+                    whole += _tangent(area, anchors[top], odds, cost)
+                price[:] = 0.0
+                point[:] = 0.0
+                refreshed(area.rows, local, area.halt)
+                floor = forget - whole - FLOOR
+                optimise(local, cost, low, high, floor, area.halt, point, price)
+                solved += 1
+                bound = _bound(area.rows, cost, price, low, high, rest) + whole
+                if bound < bounds[top]:
+                    bounds[top] = bound
+                if not concave or bounds[top] <= forget:
+                    break
+                relaxed = _approach(area, slopes, anchors[top], point, odds, step) + constant
+                if relaxed > threshold:
+                    break
             if bounds[top] <= forget:
                 height -= 1
                 continue
             _price_out(area, ours, theirs, rest, price, bound - forget, cheapest)
             if bounds[top] <= threshold:
                 height -= 1
-                _put(left, size, ours, theirs, bounds[top])
+                _put(left, size, ours, theirs, bounds[top], anchors[top])
                 size += 1
                 continue
+            if concave:
+                point[:] = anchors[top]
             gains[looked - 1] = _gain(h, area, point, posterior, misses, slopes, offsets)
             at = _widest(h, area, ours, theirs, posterior, misses)
+            if at < 0 and concave and bounds[top] < before - NEARER:
+                continue  # nothing to cut, but the tangent still comes nearer
             if at < 0:
                 stuck = max(stuck, bounds[top])
                 height -= 1
@@ -184,7 +154,7 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
                 copy(local, dictionary_at(kept, top - 1))
                 is_kept[top - 1] = True
             cut = (posterior[at] + (ours[at] + theirs[at]) / 2) / 2
-            _put(stack, height, ours, theirs, bounds[top])
+            _put(stack, height, ours, theirs, bounds[top], anchors[top])
             if posterior[at] <= cut:
                 lower[height, at] = theirs[at] = cut
             else:
@@ -192,15 +162,17 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
             height += 1
         is_kept[:] = False
         for i in range(height):
-            _put(left, size, lower[i], upper[i], bounds[i])
+            _put(left, size, lower[i], upper[i], bounds[i], anchors[i])
             size += 1
     copy(local, state)
     return size, stuck, solved
 
 
 @compiled()
-def _put(boxes, at, lower, upper, bound):  # type: ignore[no-untyped-def]
+def _put(boxes, at, lower, upper, bound, anchor):  # type: ignore[no-untyped-def]
     boxes.bounds[at] = bound
+    for z in range(len(anchor)):
+        boxes.anchors[at, z] = anchor[z]
     for t in range(len(lower)):
         boxes.lower[at, t], boxes.upper[at, t] = lower[t], upper[t]
 
@@ -224,11 +196,78 @@ def _chords(h, area, lower, upper, slopes, offsets):  # type: ignore[no-untyped-
 @compiled()
 def _program(area, lower, upper, slopes, low, high, cost):  # type: ignore[no-untyped-def]
     """The chords less α as costs of x, and the box among its bounds."""
-    for z in range(len(cost)):
-        cost[z] = area.massive[z] * slopes[area.target[z]] - area.alpha[z]
+    if len(area.shares):
+        for z in range(len(cost)):
+            cost[z] = -area.alpha[z]
+            for t in range(len(area.mass)):
+                cost[z] += area.shares[t, z] * slopes[t]
+    else:
+        for z in range(len(cost)):
+            cost[z] = area.massive[z] * slopes[area.target[z]] - area.alpha[z]
     for t in range(len(area.mass)):
         if area.place[t] >= 0:
             low[area.place[t]], high[area.place[t]] = lower[t], upper[t]
+
+
+@compiled()
+def _tangent(area, anchor, odds, cost):  # type: ignore[no-untyped-def]
+    """−λ Σ_s τ_s ln(τ_s/p_s) replaced by its tangent at the anchor: added to the costs; answers what is left over.
+
+    −h lies below each of its tangents: −τ ln(τ/p) ≤ −τ (ln(o/p) + 1) + o for every o > 0, and Σ_s τ_s = 1 on all rows.
+    """
+    constant = -1.0
+    for s in range(len(odds)):
+        o = 0.0
+        for z in range(len(cost)):
+            o += area.secrets[s, z] * anchor[z]
+        o = max(o, RULED_OUT)
+        odds[s] = o
+        constant += o
+        slope = area.price * np.log(o / area.odds[s])
+        for z in range(len(cost)):
+            cost[z] -= slope * area.secrets[s, z]
+    return area.price * (constant + ROUNDING)
+
+
+@compiled()
+def _approach(area, slopes, anchor, point, odds, step):  # type: ignore[no-untyped-def]
+    """Move the anchor towards the point as far as the relaxed gain grows; answers that gain, without its constant.
+
+    `odds` are those of the anchor. The gain along the way is concave: chords are linear, and the average is taken off.
+    """
+    n = len(anchor)
+    start = rise = 0.0
+    for z in range(n):
+        if len(area.shares):
+            worth = -area.alpha[z]
+            for t in range(len(area.mass)):
+                worth += area.shares[t, z] * slopes[t]
+        else:
+            worth = area.massive[z] * slopes[area.target[z]] - area.alpha[z]
+        start += worth * anchor[z]
+        rise += worth * (point[z] - anchor[z])
+    for s in range(len(odds)):
+        step[s] = -odds[s]
+        for z in range(n):
+            step[s] += area.secrets[s, z] * point[z]
+    low, high = 0.0, 1.0
+    for _ in range(SEARCHES):
+        middle = (low + high) / 2
+        slope = rise
+        for s in range(len(odds)):
+            slope -= area.price * step[s] * np.log(max(odds[s] + middle * step[s], RULED_OUT) / area.odds[s])
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+    for z in range(n):
+        anchor[z] += low * (point[z] - anchor[z])
+    gain = start + low * rise
+    for s in range(len(odds)):
+        o = odds[s] + low * step[s]
+        if o > 0:
+            gain -= area.price * o * np.log(o / area.odds[s])
+    return gain
 
 
 @compiled()
@@ -259,9 +298,9 @@ def _price_out(area, lower, upper, rest, price, slack, cheapest):  # type: ignor
     if not np.isfinite(slack):
         return
     n = len(rest)
-    cheapest[:] = -np.inf
+    cheapest[:] = 0.0 if len(area.shares) else -np.inf
     for z in range(n):
-        if area.massive[z] > 0:
+        if area.massive[z] > 0 and not len(area.shares):
             cheapest[area.target[z]] = max(cheapest[area.target[z]], rest[z])
     for t in range(len(lower)):
         if area.place[t] < 0:
@@ -284,8 +323,18 @@ def _gain(h, area, point, posterior, misses, slopes, offsets):  # type: ignore[n
     for t in range(len(mass)):
         posterior[t] = misses[t] = 0.0
     for z in range(len(point)):
-        posterior[target[z]] += massive[z] * point[z]
+        if len(area.shares):
+            for t in range(len(mass)):
+                posterior[t] += area.shares[t, z] * point[z]
+        else:
+            posterior[target[z]] += massive[z] * point[z]
         gain -= alpha[z] * point[z]
+    for s in range(len(area.odds)):
+        odds = 0.0
+        for z in range(len(point)):
+            odds += area.secrets[s, z] * point[z]
+        if odds > 0:
+            gain -= area.price * odds * np.log(odds / area.odds[s])
     for t in range(len(mass)):
         if mass[t] > 0:
             worth = mass[t] * h(max(posterior[t], 0.0) / mass[t])

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from discreet.arrays import Floats
 from discreet.exceptions import InfeasibleError
 from discreet.linear_program import INFINITE, Program
-from discreet.solvers.columns.boxes import ROUNDING, Implications, SearchSpace, implications
-from discreet.solvers.columns.simplex import LOW, NOWHERE, THREADS, Dictionaries, Places
+from discreet.solvers.columns.boxes import ROUNDING, SearchSpace
+from discreet.solvers.columns.implications import Implications, implications
+from discreet.solvers.columns.simplex import LOW, NOWHERE, THREADS, Dictionaries, Places, never
 from discreet.solvers.problem import Problem
 
 INSIDE = 5e-13
@@ -43,13 +46,9 @@ WIDER = 1 + 1e-9
 """Steps inwards and proven tops are taken a rounding wider."""
 COMPARED_ENTRIES = 10_000_000
 """Conditions are compared with each other, to leave out implied ones, while it takes a few hundredths of a second."""
+FEW_ENTRIES = 50_000_000  # conditions times letters times rows: fewer are looked at one row after the other
 ENTRIES_AT_ONCE = 2_000_000
 """Entries of the dictionaries of all programs that run between two looks at the clock: half a second at the most."""
-
-
-def never() -> bool:
-    """For those who have all the time in the world."""
-    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +78,7 @@ class RowPolytope:
 
     def tighten(self, late: Callable[[], bool] = never) -> None:
         """A proven upper bound on every target posterior, by one program each; one where time is up."""
-        costs = np.zeros((self.targets, len(self.scale)))
-        costs[self.problem.target, np.arange(len(self.scale))] = self.massive * self.scale
+        costs = self._posterior_rows() * self.scale
         box = np.zeros((self.targets, self.targets)), np.ones((self.targets, self.targets))
         self.target_top = np.maximum(np.minimum(self.maximise(costs, *box, late=late).bounds, 1.0), 0.0)
 
@@ -100,7 +98,8 @@ class RowPolytope:
         Where the maximum is below its floor the bound only says so, and the row means nothing.
         Weak duality: for *every* y, cost·x ≤ Σ_rows max of y_r r over its interval + Σ_z max of (cost − y·R)_z x_z over
         its interval. The multipliers of the LP make it tight; wrong ones would make it loose, never wrong. Programs
-        that are not begun because it is `late` have multipliers of zero and the constant row.
+        that are not begun because it is `late` have multipliers of zero and the constant row; those under way end where
+        they are, with a bound that holds and a row that need not be permitted.
         """
         if len(costs) > self.at_once and starts is None:
             return self._in_turns(costs, lower, upper, floors, late)
@@ -109,9 +108,9 @@ class RowPolytope:
             matrix = self._matrix
             x_lower, x_upper, row_lower, row_upper = self._bounds(lower, upper)
             bounds = x_lower, x_upper, row_lower, row_upper
-            points, y, status, kept = self.dictionaries.maximise(scaled, *bounds, floors, starts)
+            points, y, status, kept = self.dictionaries.maximise(scaled, *bounds, floors, starts, late)
             rows = self.rows(points)
-            if not self.cut(rows[status != LOW]):
+            if late() or not self.cut(rows[status != LOW]):
                 break
             starts = None if starts is None else np.full_like(starts, NOWHERE)
         rest = scaled - y @ matrix
@@ -136,7 +135,7 @@ class RowPolytope:
             if start and late():
                 parts.append(self._not_begun(costs[start:], lower[start:], upper[start:]))
                 break
-            parts.append(self.maximise(costs[here], lower[here], upper[here], limits[here]))
+            parts.append(self.maximise(costs[here], lower[here], upper[here], limits[here], late=late))
         return Maxima(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("bounds", "rows", "kept")))
 
     def _not_begun(self, costs: Floats, lower: Floats, upper: Floats) -> Maxima:
@@ -154,10 +153,20 @@ class RowPolytope:
         """The rows that maximise cost·v, one per line of `costs`."""
         return self.best(costs, late=late).rows
 
+    def _posterior_rows(self) -> Floats:
+        """π_t = Σ_z P(t|z) x_z, one line per target letter."""
+        if self.problem.shares is not None:
+            return np.asarray(self.problem.shares * self.massive)
+        rows = np.zeros((self.targets, len(self.scale)))
+        rows[self.problem.target, np.arange(len(self.scale))] = self.massive
+        return rows
+
     def area(self, alpha: Floats) -> SearchSpace:
-        """What the compiled search has to know, at these prices."""
+        """What the compiled search has to know, at these prices; one more price than letters is that of the average."""
         problem, n = self.problem, len(self.scale)
         letters = np.where(self.massive > 0, np.arange(n), -1)
+        average, nothing = problem.average, np.zeros((0, n))
+        judged = average is not None and len(alpha) > n and alpha[n] > 0
         return SearchSpace(
             rows=self._matrix,
             low=np.concatenate([np.zeros(n), self._low]),
@@ -167,8 +176,20 @@ class RowPolytope:
             target=problem.target.astype(np.int64),
             massive=self.massive,
             mass=problem.target_prior,
-            alpha=alpha / self.scale,
+            alpha=alpha[:n] / self.scale,
+            shares=nothing if problem.shares is None else np.ascontiguousarray(self._posterior_rows()),
+            secrets=self.secret_rows if judged else nothing,
+            odds=average.masses if average is not None and judged else np.zeros(0),
+            price=float(alpha[n]) / average.limit if average is not None and judged else 0.0,
+            halt=self.dictionaries.halt,
         )
+
+    @cached_property
+    def secret_rows(self) -> Floats:
+        """τ_s = Σ_z P(s|z) x_z = P(s|y), one line per secret of the average."""
+        average = self.problem.average
+        assert average is not None
+        return np.ascontiguousarray(average.masses[:, None] * average.forms / self.scale * self.massive)
 
     def _bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         batch = len(lower)
@@ -204,12 +225,34 @@ class RowPolytope:
             conditions = np.vstack([conditions, refused])
         return None
 
+    def surely_inside(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which of very many rows `inside` would return as they are, by products of matrices; of few it knows none."""
+        if self.lazy or self.conditions.size * len(rows) <= FEW_ENTRIES:
+            return np.zeros(len(rows), dtype=np.bool_)
+        terms = rows * self.scale
+        room = INSIDE / 2 * _products(np.abs(terms), np.abs(self.conditions))
+        normal = np.abs(rows @ self.problem.prior - 1) <= NORMALISED
+        return np.asarray(normal & (_products(terms, self.conditions) <= room).all(axis=1))
+
     def strengths(self, rows: Floats) -> Floats:
         """For each row v the largest λ ≤ 1 for which 1 + λ (v − 1) meets the conditions known so far."""
-        excess = (rows * self.scale) @ self.conditions.T
+        excess = _products(rows * self.scale, self.conditions)
         slack = np.maximum(-(self.conditions @ self.scale), 0.0)
         share = np.divide(slack, slack + excess, out=np.ones_like(excess), where=excess > 0)
         return np.asarray(share.min(axis=1, initial=1.0))
+
+    def strength(self, row: Floats, strongest: float) -> float:
+        """The largest λ found, at most `strongest`, for which the lazy part of the cone takes 1 + λ (row − 1) as well.
+
+        Each condition that it hands out bounds λ by itself; zero if there is no end of them.
+        """
+        for _ in range(INSIDE_ROUNDS):
+            refused = self._refused(1 + strongest * (row - 1))
+            if not len(refused):
+                return strongest
+            slack, excess = np.maximum(-(refused @ self.scale), 0.0), refused @ (row * self.scale)
+            strongest = min(strongest, float((slack / (slack + np.maximum(excess, 0.0))).min()) / WIDER)
+        return 0.0
 
     def _moved(self, row: Floats, conditions: Floats) -> Floats | None:
         terms = conditions * (row * self.scale)
@@ -261,9 +304,7 @@ class RowPolytope:
         rows = [self.massive[None, :]]
         low, high = [np.ones(1)], [np.ones(1)]
         if not self.problem.one_to_one:
-            posterior = np.zeros((self.targets, len(self.scale)))
-            posterior[self.problem.target, np.arange(len(self.scale))] = self.massive
-            rows.append(posterior)
+            rows.append(self._posterior_rows())
             low.append(np.zeros(self.targets))
             high.append(np.ones(self.targets))
         merged, merged_low, merged_high = as_intervals(self._needed(), self.massive, self.top)
@@ -337,6 +378,13 @@ def as_intervals(conditions: Floats, massive: Floats, top: Floats) -> tuple[Floa
     np.minimum.at(high, group[sign > 0], (limit + rounding)[sign > 0])
     np.maximum.at(low, group[sign < 0], (limit - rounding)[sign < 0])
     return rows, low, high
+
+
+def _products(terms: Floats, conditions: Floats) -> Floats:
+    """terms · conditionsᵀ; many conditions of few letters, as side channels have, are multiplied as such."""
+    if terms.shape[0] * conditions.size > FEW_ENTRIES and 10 * np.count_nonzero(conditions) < conditions.size:
+        return np.asarray((sparse.csr_array(conditions) @ terms.T).T)
+    return np.asarray(terms @ conditions.T)
 
 
 def not_implied(conditions: Floats) -> NDArray[np.bool_]:

@@ -19,8 +19,8 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.exceptions import ParameterError
 from discreet.solvers.columns.boxes import ROUNDING, Boxes, SearchSpace, explore
-from discreet.solvers.columns.polytope import CUT_ROUNDS, RowPolytope, never
-from discreet.solvers.columns.simplex import NOWHERE, THREADS, Dictionary
+from discreet.solvers.columns.polytope import CUT_ROUNDS, RowPolytope
+from discreet.solvers.columns.simplex import NOWHERE, THREADS, Dictionary, never
 from discreet.solvers.problem import Problem
 from discreet.utilities.utility import PiecewiseLinear, Scalar, Separable, scalar_of
 
@@ -49,7 +49,7 @@ class Pricer:
 
     def tighten(self, late: Callable[[], bool] = never) -> None:
         """Bounds on all target posteriors, and a search that begins with them; asked for when first needed."""
-        utility = self.problem.utility
+        utility = self.problem.measure
         self.body.tighten(late)
         self._search = BoxSearch(self.body, scalar_of(utility)) if isinstance(utility, Separable) else None
 
@@ -64,7 +64,7 @@ class Pricer:
     @property
     def easy_bound(self) -> float:
         """A bound on every split: w_t is at most its top and one on average, so Σ_y q_y h(w_t) ≤ its chord at 1."""
-        utility, p = self.problem.utility, self.problem.target_prior
+        utility, p = self.problem.measure, self.problem.target_prior
         if not isinstance(utility, Separable):
             return np.inf
         seen = p > 0
@@ -81,7 +81,7 @@ class Pricer:
         rows, gains = rows.copy(), self.gains(rows, alpha)
         moving, places = np.arange(len(rows)), np.full(len(rows), NOWHERE)
         for _ in range(CLIMB_STEPS):
-            answer = self.body.best(self.problem.gradients(rows[moving]) - alpha, places)
+            answer = self.body.best(self.problem.gradients(rows[moving]) - alpha[: rows.shape[1]], places, late)
             self.body.dictionaries.forget(places)
             reached = self.gains(answer.rows, alpha)
             up = reached > gains[moving] + 1e-12
@@ -107,10 +107,10 @@ class Pricer:
         With a `margin`, a search at prices that are not too different afterwards takes less time. After `most` boxes
         without a row the search is left, and goes on there when it is asked again.
         """
-        utility = self.problem.utility
+        utility = self.problem.measure
         if self._search is None and isinstance(utility, Separable):
             self.tighten(stop)
-        found = RowsMet(self, alpha, floor)
+        found = RowsMet(self, alpha, floor, stop)
         if isinstance(utility, PiecewiseLinear):
             bound = self._price_pieces(utility, alpha, found)
         elif self._search is not None:
@@ -121,13 +121,12 @@ class Pricer:
                 where="utility",
                 remedy="Use one of the two.",
             )
-        return PricedRows(np.array(found.rows).reshape(-1, len(alpha)), bound)
+        return PricedRows(np.array(found.rows).reshape(-1, len(self.body.scale)), bound)
 
     def _price_pieces(self, utility: PiecewiseLinear, alpha: Floats, found: RowsMet) -> float:
         """The maximum of a maximum of linear functions: one LP for each."""
         problem, targets = self.problem, self.body.targets
-        pieces = utility.pieces(problem.target_prior)
-        costs = pieces[:, problem.target] * problem.given_target - alpha
+        costs = problem.spread(utility.pieces(problem.target_prior)) - alpha
         box = np.zeros((len(costs), targets)), np.tile(self.body.target_top, (len(costs), 1))
         answer = self.body.maximise(costs, *box)
         found.consider(answer.rows)
@@ -137,8 +136,8 @@ class Pricer:
 class RowsMet:
     """Rows above the floor, each climbed to the top, inside the cone, kept once."""
 
-    def __init__(self, pricer: Pricer, alpha: Floats, floor: float) -> None:
-        self._pricer, self._alpha, self._floor = pricer, alpha, floor
+    def __init__(self, pricer: Pricer, alpha: Floats, floor: float, late: Callable[[], bool] = never) -> None:
+        self._pricer, self._alpha, self._floor, self._late = pricer, alpha, floor, late
         self._visited: set[bytes] = set()
         self._kept: set[bytes] = set()
         self.rows: list[Floats] = []
@@ -156,7 +155,7 @@ class RowsMet:
         good = (gains > self._floor) | (gains >= np.sort(gains)[-CLIMBERS:][0])
         fresh = np.array([row for row in rows[good] if self._new(row, self._visited)])
         if len(fresh):
-            for row in self._pricer.climb(fresh, self._alpha):
+            for row in self._pricer.climb(fresh, self._alpha, self._late):
                 self._keep(row)
 
     def _keep(self, row: Floats) -> None:
@@ -217,9 +216,11 @@ class BoxSearch:
 
     def _begin(self) -> None:
         lower, upper = np.zeros((1, self._body.targets)), self._body.target_top[None, :]
-        self._open = OpenBoxes(Boxes(lower, upper, np.full(1, np.inf)))
+        average = self._body.problem.average is not None
+        anchors = (self._body.massive * self._body.scale)[None, :] if average else np.zeros((1, 0))
+        self._open = OpenBoxes(Boxes(lower, upper, np.full(1, np.inf), anchors))
         self._stuck = self._forgotten = -np.inf
-        self._alpha = np.zeros(len(self._body.scale))
+        self._alpha = np.zeros(len(self._body.scale) + average)
         self._since = 0
 
     def run(
@@ -236,7 +237,7 @@ class BoxSearch:
 
         It also ends after `most` boxes in which nothing was found: perhaps there is a better use of the time.
         """
-        self._reprice(alpha, floor)
+        self._reprice(alpha, floor, stop)
         self._forgotten = max(self._forgotten, floor - margin)
         first, patience = self.boxes, PATIENCE
         try:
@@ -248,21 +249,30 @@ class BoxSearch:
                     patience = spent + PATIENCE
                 elif len(found.rows) >= enough or spent > FURTHER * patience:
                     break
-                found.consider(self._look(found.threshold, floor - margin))
+                found.consider(self._look(found.threshold, floor - margin, stop))
         except BaseException:
             self._begin()
             raise
         return max(self._forgotten, self._stuck, self._open.top)
 
-    def _reprice(self, alpha: Floats, floor: float) -> None:
+    def _reprice(self, alpha: Floats, floor: float, late: Callable[[], bool]) -> None:
         """Bounds that hold at the new prices; from the beginning if the search would have to look at what it forgot."""
         same = np.array_equal(alpha, self._alpha)
-        rise = 0.0 if same else float(self._body.best((self._alpha - alpha)[None, :]).bounds[0])
+        rise = 0.0 if same else self._rise(alpha, late)
         self._open.rise(rise)
         self._stuck, self._forgotten = self._stuck + rise, self._forgotten + rise
         if not (np.isfinite(rise) and max(self._stuck, self._forgotten) <= floor):
             self._begin()
         self._alpha = alpha
+
+    def _rise(self, alpha: Floats, late: Callable[[], bool]) -> float:
+        """The largest (α − α')·v; with an average, whose g lies between 0 and its largest, also (λ − λ') g."""
+        n, average = len(self._body.scale), self._body.problem.average
+        change = self._alpha - alpha
+        rise = float(self._body.best(change[None, :n], late=late).bounds[0])
+        if average is None:
+            return rise
+        return rise + max(0.0, float(change[n])) / average.limit * float(-np.log(average.masses.min()))
 
     def _dive(self, area: SearchSpace) -> int:
         """How deep a look goes: deeper later on, unless it would take long or every row has to be checked first."""
@@ -270,7 +280,7 @@ class BoxSearch:
             return 1
         return max(1, min(self._since // WIDE, DEEPEST, WORK // (BATCH * area.rows.size)))
 
-    def _look(self, threshold: float, forget: float) -> Floats:
+    def _look(self, threshold: float, forget: float, late: Callable[[], bool]) -> Floats:
         """Look at the most promising boxes, and at some that come out of each: the rows met there."""
         dive = self._dive(self._body.area(self._alpha))
         given = self._open.take(min(BATCH if dive < DEEPEST else LARGE_BATCH, self._body.at_once), threshold)
@@ -281,10 +291,10 @@ class BoxSearch:
             threads = THREADS if len(given.bounds) * dive * area.rows.size > WORTH_A_THREAD else 1
             shares = [Boxes(*(part[i::threads].copy() for part in given)) for i in range(threads)]
             states = [self._body.dictionaries.own(i) for i in range(threads)]
-            each = self._body.dictionaries.each if threads > 1 else map
+            each = partial(self._body.dictionaries.each, late=late) if threads > 1 else map
             looks = list(each(look, states, shares))
             rows = self._body.rows(np.vstack([points for _, points, _, _ in looks]))
-            if not self._body.cut(rows):
+            if late() or not self._body.cut(rows):
                 break
         for left, _, stuck, boxes in looks:
             self._open.put(left)
@@ -300,7 +310,8 @@ def _explored(
     """The boxes left to look at, the best points met, the largest bound of a box that cannot be cut, how many boxes."""
     size, targets = len(given.bounds), len(area.mass)
     room = size * (dive + 1)
-    left = Boxes(np.empty((room, targets)), np.empty((room, targets)), np.empty(room))
+    anchored = given.anchors.shape[1]
+    left = Boxes(np.empty((room, targets)), np.empty((room, targets)), np.empty(room), np.empty((room, anchored)))
     points, gains = np.empty((size * dive, area.rows.shape[1])), np.full(size * dive, -np.inf)
     count, stuck, boxes = explore(h, area, state, given, dive, threshold, forget, left, points, gains)
     met = np.flatnonzero(gains > -np.inf)

@@ -38,7 +38,7 @@ FRESH_AFTER = 500
 
 
 @compiled(nogil=True)
-def batch(rows, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, lows, highs, floors, points, prices):  # type: ignore[no-untyped-def]
+def batch(rows, halt, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, lows, highs, floors, points, prices):  # type: ignore[no-untyped-def]
     """Solve one program a line of `costs` on the dictionary in place `own`; from and to other places where ≥ 0.
 
     Work is done on a copy: dictionaries of two threads side by side would share lines of the processors' caches.
@@ -50,8 +50,8 @@ def batch(rows, D, basic, nonbasic, at_high, age, own, starts, keeps, costs, low
     for b in range(len(costs)):
         if starts[b] >= 0:
             copy(dictionary_at(states, starts[b]), state)
-        refreshed(rows, state)
-        statuses[b] = optimise(state, costs[b], lows[b], highs[b], floors[b], points[b], prices[b])
+        refreshed(rows, state, halt)
+        statuses[b] = optimise(state, costs[b], lows[b], highs[b], floors[b], halt, points[b], prices[b])
         if keeps[b] >= 0 and statuses[b] != LOW:
             copy(state, dictionary_at(states, keeps[b]))
     copy(state, dictionary_at(states, own))
@@ -84,8 +84,8 @@ def copy(source, target):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def optimise(state, cost, low, high, floor, point, price):  # type: ignore[no-untyped-def]
-    """Solve one program from the dictionary as it is; `point` and `price` are given as zeros."""
+def optimise(state, cost, low, high, floor, halt, point, price):  # type: ignore[no-untyped-def]
+    """Solve one program from the dictionary as it is; `point` and `price` are given as zeros; `halt` ends it."""
     D, basic, nonbasic, at_high, age = state
     m, n = D.shape
     d = np.zeros(n)
@@ -121,6 +121,8 @@ def optimise(state, cost, low, high, floor, point, price):  # type: ignore[no-un
             break
         if d @ x < floor:
             status = LOW
+            break
+        if halt[0]:
             break
         sign = 1.0 if values[out] > high[basic[out]] else -1.0
         bound = high[basic[out]] if sign > 0 else low[basic[out]]
@@ -237,7 +239,7 @@ def _pivot(D, i, k, column, pivot):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def refreshed(rows, state):  # type: ignore[no-untyped-def]
+def refreshed(rows, state, halt):  # type: ignore[no-untyped-def]
     """Once in a while, the dictionary of the same basis from the original rows: rounding does not pile up."""
     D, basic, nonbasic, _, age = state
     if age[0] <= FRESH_AFTER:
@@ -255,7 +257,7 @@ def refreshed(rows, state):  # type: ignore[no-untyped-def]
         nonbasic[k] = k
     pivot = np.empty(n)
     for k in range(n):
-        if wanted[k]:
+        if wanted[k] and not halt[0]:
             i, size = -1, PIVOT
             for r in range(m):
                 if not wanted[basic[r]] and abs(D[r, k]) > size:
@@ -276,7 +278,14 @@ KEPT, KEPT_BYTES = 2_000, 256_000_000
 THREADS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 WORTH_A_THREAD = 200_000
 """Entries of all dictionaries of a batch: less is done by one thread."""
+LOOK_SECONDS = 0.05
+"""How often the clock is looked at while programs run."""
 NOWHERE = -1
+
+
+def never() -> bool:
+    """For those who have all the time in the world."""
+    return False
 
 
 class Dictionaries:
@@ -296,6 +305,7 @@ class Dictionaries:
         self._basic[:THREADS], self._nonbasic[:THREADS] = np.arange(n, n + m), np.arange(n)
         self._high[:THREADS], self._age[:THREADS] = False, 0
         self._base, self.end = base, base + places
+        self.halt = np.zeros(1, dtype=np.bool_)
         self.forget_all()
 
     def own(self, thread: int) -> Dictionary:
@@ -318,11 +328,12 @@ class Dictionaries:
         row_upper: Floats,
         floors: Floats,
         starts: Places | None = None,
+        late: Callable[[], bool] = never,
     ) -> tuple[Floats, Floats, Places, Places]:
         """Points, multipliers and statuses of one program a line of `costs` (bounds likewise, one line each).
 
         With `starts` (NOWHERE: wherever the last program ended) every program that reaches its floor is kept; the
-        fourth answer says where, NOWHERE for the others.
+        fourth answer says where, NOWHERE for the others. Once it is `late`, large programs end where they are.
         """
         size, (m, n) = len(costs), self.rows.shape
         points, prices = np.zeros((size, n)), np.zeros((size, m))
@@ -335,31 +346,37 @@ class Dictionaries:
             taken = min(size, len(self._free))
             keeps[:taken] = [self._free.pop() for _ in range(taken)]
         given = starts, keeps, np.ascontiguousarray(costs), low, high, floors.copy(), points, prices
-        statuses = self._threaded(given) if size * m * n > WORTH_A_THREAD else self._solved(0, given)
+        statuses = self._threaded(given, late) if size * m * n > WORTH_A_THREAD else self._solved(0, given)
         kept = np.where(keeps >= 0, keeps + self._base, NOWHERE)
         self.forget(kept[statuses == LOW])
         return points, prices, statuses, np.where(statuses == LOW, NOWHERE, kept)
 
     def _solved(self, own: int, given: tuple[NDArray[np.generic], ...]) -> Places:
         state = self._matrix, self._basic, self._nonbasic, self._high, self._age
-        return np.asarray(batch(self.rows, *state, own, *given))
+        return np.asarray(batch(self.rows, self.halt, *state, own, *given))
 
-    def _threaded(self, given: tuple[NDArray[np.generic], ...]) -> Places:
+    def _threaded(self, given: tuple[NDArray[np.generic], ...], late: Callable[[], bool]) -> Places:
         """Each thread takes its share of the lines; the answers are written where they belong."""
         cuts = np.linspace(0, len(given[0]), THREADS + 1).astype(int)
         shares = [tuple(part[i:j] for part in given) for i, j in pairwise(cuts)]
-        return np.concatenate(self.each(self._solved, range(THREADS), shares))
+        return np.concatenate(self.each(self._solved, range(THREADS), shares, late=late))
 
-    def each(self, work: Callable[..., Answer], *given: Iterable[Any]) -> list[Answer]:
+    def each(
+        self, work: Callable[..., Answer], *given: Iterable[Any], late: Callable[[], bool] = never
+    ) -> list[Answer]:
         """What `work` answers, a thread each; nobody works on a dictionary any more when this returns or is broken off.
 
-        Threads are kept: to start them takes longer than many programs.
+        Threads are kept: to start them takes longer than many programs. Once it is `late`, every program is told to
+        halt: its multipliers still give a bound, its point need not be permitted.
         """
         under_way = [self._threads.submit(work, *one) for one in zip(*given, strict=True)]
         try:
+            while late is not never and wait(under_way, LOOK_SECONDS).not_done:
+                self.halt[0] = late()
             return [each.result() for each in under_way]
         finally:
             wait(under_way)
+            self.halt[0] = False
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:

@@ -25,12 +25,14 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from discreet.arrays import Floats, Indices
+from discreet.arrays import Floats, Indices, whole
+from discreet.attribute import Form
 from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.information import entropy
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.notions import LDP, LIP
+from discreet.notions.funnel import Funnel
 from discreet.notions.notion import Cone, Notion
 from discreet.notions.rldp import RLDP
 from discreet.solvers.driver import solve
@@ -53,8 +55,9 @@ def refuses_refinement(problem: Problem) -> str | None:
         return NOT_MUTUAL_INFORMATION
     if joint.form is not Form.RELEASES_SECRET:
         return NOT_SECRET_AND_REST
-    known = isinstance(notion, (LDP, LIP)) or (isinstance(notion, RLDP) and isinstance(notion.uncertainty, Exactly))
-    return None if known else MORE_THAN_REPORTS
+    rows = notion.ceiling if isinstance(notion, Funnel) else notion
+    known = isinstance(rows, (LDP, LIP)) or (isinstance(rows, RLDP) and isinstance(rows.uncertainty, Exactly))
+    return None if known or (rows is None and isinstance(notion, Funnel)) else MORE_THAN_REPORTS
 
 
 def refine(problem: Problem, effort: Effort) -> Iterator[Solution]:
@@ -64,9 +67,10 @@ def refine(problem: Problem, effort: Effort) -> Iterator[Solution]:
     joint, notion = problem.asked
     known = known_entropy(joint)
     outputs = int((joint.table > 0).sum())
-    report = best_report(joint, notion, effort.keeping(SECONDS_PER_CELL * outputs * len(joint.seen)))
+    left = effort.keeping(SECONDS_PER_CELL * outputs * len(joint.seen))
+    report = funnelled(joint, notion, left) if isinstance(notion, Funnel) else best_report(joint, notion, left)
     used = report.weights > 0
-    matrix = report.weights[used, None] * report.rows[used]
+    matrix = report.weights[used, None] * whole(report.rows)[used]
     channel = Channel(coupled_rows(joint, matrix / matrix.sum(axis=0)), joint.letters)
     found = Solution.of_channel(problem, named(joint, channel), status=report.status)
     yield replace(found, upper_bound=max(found.value, known + report.upper_bound))
@@ -92,8 +96,9 @@ def report_letters(problem: Problem, effort: Effort) -> Iterator[Solution]:
 
 
 def _over_all(problem: Problem, seen: Indices, found: Solution, status: Status) -> Solution:
-    rows = np.repeat(found.rows.min(axis=1, keepdims=True), len(problem.target_prior), axis=1)
-    rows[:, seen] = found.rows
+    letters = whole(found.rows)
+    rows = np.repeat(letters.min(axis=1, keepdims=True), len(problem.target_prior), axis=1)
+    rows[:, seen] = letters
     return replace(found, problem=problem, rows=rows[:, problem.target], status=status)
 
 
@@ -124,8 +129,25 @@ def best_report(joint: Joint, notion: Notion, effort: Effort) -> Solution:
     return solve(report_secret, problem, replace(effort, progress=shifted), family=family)
 
 
+def funnelled(joint: Joint, notion: Funnel, effort: Effort) -> Solution:
+    """The best report on S with I(S;Y) ≤ M: the best one under the ceiling, or S itself, given with a probability that
+    makes it tell M, and otherwise nothing (theory 8.3)."""
+    prior = joint.secret_prior[joint.seen]
+    if notion.ceiling is None:
+        problem = Problem.of_rows(prior, Cone(np.zeros((0, len(prior)))))
+        everything = entropy(prior)
+        report = Solution(problem, np.diag(1 / prior), prior, everything, everything, Status.OPTIMAL)
+    else:
+        report = best_report(joint, notion.ceiling, effort)
+    share = min(1.0, notion.nats / report.value) if report.value > 0 else 1.0
+    if share == 1:
+        return replace(report, upper_bound=min(report.upper_bound, notion.nats))
+    rows, weights = np.vstack([whole(report.rows), np.ones(len(prior))]), np.append(share * report.weights, 1 - share)
+    return Solution(report.problem, rows, weights, notion.nats, notion.nats, Status.OPTIMAL)
+
+
 def coupled_rows(joint: Joint, report: Floats) -> Floats:
-    """Q[(t, cell), (s, u)] from a mechanism Q_S[t, s] > 0 on the seen secrets, in exact arithmetic up to the last step.
+    """Q[(t, cell), (s, u)] from a mechanism Q_S[t, s] on the seen secrets, in exact arithmetic up to the last step.
 
     Letters of probability zero are treated as nobody in particular: they get q_y.
     """
@@ -137,6 +159,9 @@ def coupled_rows(joint: Joint, report: Floats) -> Floats:
         for left, right in pairwise(cuts):
             row = np.full((c, k), np.nan)
             for line in lines:
+                if not line.reports[t]:
+                    row[line.secret] = np.where(joint.table[line.secret] > 0, 0.0, np.nan)
+                    continue
                 u = line.letter_at(t, (left + right) / 2)
                 row[line.secret] = np.where(joint.table[line.secret] > 0, 0.0, np.nan)
                 row[line.secret, u] = float(line.reports[t] * (right - left) / line.letters[u])
@@ -165,6 +190,8 @@ class _Line:
         return self._report_ends[t - 1] if t else Fraction(0)
 
     def _cuts(self, t: int) -> list[Fraction]:
+        if not self.reports[t]:
+            return [Fraction(0), Fraction(1)]
         start, end = self._start(t), self._report_ends[t]
         inside = self._letter_ends[bisect_right(self._letter_ends, start) : bisect_left(self._letter_ends, end)]
         return [Fraction(0), *((cut - start) / self.reports[t] for cut in inside), Fraction(1)]

@@ -17,10 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from discreet.arrays import Floats
+from discreet.attribute import Form
 from discreet.channel import Channel, fewer_outputs, output_terms
 from discreet.exceptions import UnfinishedError
 from discreet.information import utility
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.linear_program import solve_once
 from discreet.mechanisms.calibration import robust
 from discreet.notions.rldp import RLDP

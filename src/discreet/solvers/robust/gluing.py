@@ -18,14 +18,14 @@ NARROWEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class GluedCells:
     """Widths of the cells, and for every cell and secret which of its rows covers it."""
 
     widths: Floats
     chosen: NDArray[np.intp]
 
 
-def cells(masses: Floats, weights: list[Floats], means: list[Floats]) -> Cells:
+def cells(masses: Floats, weights: list[Floats], means: list[Floats]) -> GluedCells:
     """Cut the draw for all secrets; `means[s][j]` is the mean of row j of secret s, of weight `weights[s][j]`.
 
     What all secrets together say about themselves is lost in E[t̄ ln t̄], t̄ the mean of all rows of a cell under P̂. So
@@ -48,7 +48,7 @@ def cells(masses: Floats, weights: list[Floats], means: list[Floats]) -> Cells:
         own = heavy[np.minimum(np.searchsorted(cuts, middles), len(cuts) - 1)]
         chosen, load = chosen[old], load[old] + masses[s] * means[s][own]
         chosen[:, s] = own
-    return Cells(widths, chosen)
+    return GluedCells(widths, chosen)
 
 
 @dataclass(frozen=True, eq=False)

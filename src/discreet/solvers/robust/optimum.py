@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.arrays import Floats, Indices
+from discreet.arrays import Floats, Indices, whole
 from discreet.channel import Channel
 from discreet.compiling import compiled, example
 from discreet.exceptions import InfeasibleError
@@ -28,8 +28,9 @@ from discreet.mechanisms.calibration import robust
 from discreet.notions.notion import Cone, ordered_pairs
 from discreet.notions.rldp import RLDP, pair_rows
 from discreet.notions.rlip import RLIP
-from discreet.solvers.columns.generation import Master, compile_search, generate_columns
+from discreet.solvers.columns.generation import compile_search, generate_columns
 from discreet.solvers.columns.pricing import Pricer
+from discreet.solvers.columns.row_master import Master
 from discreet.solvers.driver import Ending, solve
 from discreet.solvers.problem import Effort, Problem, Solution, Status, named
 from discreet.solvers.robust.intervals.cones import interval_cone
@@ -86,7 +87,7 @@ def search_optimum(
                     raise
                 continue
             bound = min(bound, outer.upper_bound)
-            climber.climb(outer.rows)
+            climber.climb(whole(outer.rows))
             effort.tell(climber.best[2], bound)
             if bound - climber.best[2] <= effort.gap:
                 status = Status.OPTIMAL

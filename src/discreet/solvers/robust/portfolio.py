@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from discreet.attribute import Form
 from discreet.exceptions import InfeasibleError, UnfinishedError
-from discreet.joint import Form
 from discreet.mechanisms import CLOSED_FORMS
 from discreet.mechanisms.calibration import ROBUST_ONLY, robust
 from discreet.notions import LDP

@@ -12,9 +12,10 @@ import numpy as np
 from scipy.special import xlogy
 
 from discreet.arrays import Floats
+from discreet.attribute import Form
 from discreet.channel import Channel, fewer_outputs
 from discreet.exceptions import ProofError
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.notions.rldp import RLDP, largest_excess
 from discreet.notions.rlip import RLIP, largest_change
 from discreet.solvers.known_joint.refinement import nonrobust_bound

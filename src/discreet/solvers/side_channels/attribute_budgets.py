@@ -13,7 +13,7 @@ sizes and not with their product.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -40,6 +40,8 @@ MOVES = (1.4, 1.15, 1.05, 1.01)
 """Factors by which single budgets are raised and lowered, coarse ones first."""
 GROWTH = 1e-6
 """Another round of moves has to gain this share."""
+FIRST_SHARE, FIRST_SECONDS = 0.4, 5.0
+"""The part of the time for a product that another search begins with, and seconds where nobody gave a limit."""
 PRODUCTS = "products are for SRLIP on X"
 
 
@@ -68,6 +70,14 @@ def audited_product(problem: Problem, effort: Effort, condition: Condition = pap
     """The best product under a condition on each attribute whose exact SRLIP level is at most ε."""
     joint, _ = problem.asked
     return _written_out(problem, effort, condition, lambda product: product.level(joint))
+
+
+def product_first(problem: Problem, effort: Effort, known_bound: float = np.inf) -> Iterator[Solution]:
+    """Column generation; where there are too many side channels to list them, after a product, which is soon there."""
+    if refuses_product(problem) is None and not problem.cone.complete:
+        part = effort.share(FIRST_SHARE).unless_told(FIRST_SECONDS).quiet()
+        yield from (replace(one, status=Status.BEGUN) for one in safe_product(problem, part))
+    yield from generate_columns(problem, effort, known_bound)
 
 
 def _written_out(

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats, Indices
 from discreet.exceptions import ParameterError
 from discreet.solvers.problem import Problem
-from discreet.utilities.utility import Separable
+from discreet.solvers.two_secrets.best_partners import best_partners
+from discreet.utilities.utility import MutualInformation, Separable
 
 PARALLEL = 1e-10
 INSIDE = 1e-12
 BLOCK_ENTRIES = 2_000_000
+FEW_LETTERS = 2_000
+"""Up to so many, looking at all pairs takes less than a tenth of a second and asks nothing of their order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,27 +101,46 @@ class TwoSidedCone:
 
     def dearest(
         self, prices: Floats, utility: Separable, expired: Callable[[], bool] = lambda: False
-    ) -> tuple[LetterPairs, Floats] | None:
+    ) -> PricedPairs | None:
         """The single letters, and for every letter and each end its best pair, by μ(w) − prices·w; None if time is up.
 
         The best of them is the best extreme row, so Σ_x p_x prices_x + its value bounds every split (theory 1.3).
         """
-        found = [self.singles]
+        found, slack = [self.singles], 0.0
         for end in (self.up, self.down):
-            best = self._best_pairs(end, prices, utility, expired)
-            if best is None:
+            within, beyond = np.flatnonzero(end < 0), np.flatnonzero(end > 0)
+            if not len(within) or not len(beyond):
+                continue
+            if utility is MutualInformation and len(self.prior) > FEW_LETTERS:
+                best, lost = self._ordered_pairs(end, within, beyond, prices)
+                slack = max(slack, lost)
+            elif (scanned := self._best_pairs(end, within, beyond, prices, utility, expired)) is not None:
+                best = scanned
+            else:
                 return None
             found.append(best)
         pairs = joined(*found)
-        return pairs, self.values(pairs, utility) - pairs.average(prices)
+        return PricedPairs(pairs, self.values(pairs, utility) - pairs.average(prices), slack)
+
+    def _ordered_pairs(
+        self, end: Floats, within: Indices, beyond: Indices, prices: Floats
+    ) -> tuple[LetterPairs, float]:
+        """For every letter off this end the best partner across it, found along the order of the letters."""
+        gains = -np.log(self.prior) - prices
+        partner, other, _, slack = best_partners(-1 / end[within], 1 / end[beyond], gains[within], gains[beyond])
+        low, high = np.concatenate([within, within[other]]), np.concatenate([beyond[partner], beyond])
+        return self.pairs(end, low, high), slack
 
     def _best_pairs(
-        self, end: Floats, prices: Floats, utility: Separable, expired: Callable[[], bool]
+        self,
+        end: Floats,
+        within: Indices,
+        beyond: Indices,
+        prices: Floats,
+        utility: Separable,
+        expired: Callable[[], bool],
     ) -> LetterPairs | None:
-        """For every letter off this end the best partner across it, a block of the matrix of pairs at a time."""
-        within, beyond = np.flatnonzero(end < 0), np.flatnonzero(end > 0)
-        if not len(within) or not len(beyond):
-            return self.pairs(end, within[:0], beyond[:0])
+        """The same for any utility, by looking at all pairs, a block of their matrix at a time."""
         highest, partner = np.full(len(within), -np.inf), np.zeros(len(within), dtype=np.intp)
         other = np.zeros(len(beyond), dtype=np.intp)
         block = max(1, BLOCK_ENTRIES // len(within))
@@ -134,6 +156,15 @@ class TwoSidedCone:
             better = values > highest
             highest[better], partner[better] = values[better], best[better] + start
         return self.pairs(end, np.concatenate([within, within[other]]), np.concatenate([beyond[partner], beyond]))
+
+
+@dataclass(frozen=True, eq=False)
+class PricedPairs:
+    """Pairs with what each is worth at some prices; no pair at all is worth more than the largest and `slack`."""
+
+    pairs: LetterPairs
+    worth: Floats
+    slack: float
 
 
 def band_of(problem: Problem) -> TwoSidedCone:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Indices, Rows
 from discreet.exceptions import ParameterError, ProofError, UnfinishedError
 from discreet.solvers.driver import Ending
 from discreet.solvers.problem import Effort, Problem, Solution, Status
@@ -70,8 +70,8 @@ def generate_pairs(problem: Problem, effort: Effort) -> Iterator[Solution]:
     status = Status.TIME_LIMIT
     with (ending := Ending()):
         while priced := band.dearest(prices, utility, effort.late):
-            candidates, worth = priced
-            rounding = BOUND_ROUNDING * (1 + float(np.abs(prices) @ band.prior))
+            candidates, worth = priced.pairs, priced.worth
+            rounding = BOUND_ROUNDING * (1 + float(np.abs(prices) @ band.prior)) + priced.slack
             bound = min(bound, float(prices @ band.prior + worth.max()) + rounding)
             effort.tell(mix.value, bound)
             if bound - mix.value <= effort.gap:
@@ -163,10 +163,19 @@ def _split(problem: Problem, band: TwoSidedCone, mix: _Mix, bound: float, status
         raise UnfinishedError(
             "the pairs do not add up to the prior", where="pairs", remedy="Choose an epsilon well above 1e-12."
         )
-    each = np.arange(len(mix.pairs))
-    rows = np.zeros((len(mix.pairs), len(problem.prior)))
-    rows[each, seen[mix.pairs.low]] = mix.pairs.first / band.prior[mix.pairs.low]
-    rows[each, seen[mix.pairs.high]] += mix.pairs.second / band.prior[mix.pairs.high]
-    if len(seen) < len(problem.prior):
-        rows[:, problem.prior == 0] = 1.0
-    return Solution(problem, rows, mix.weights, mix.value, max(bound, mix.value), status)
+    return Solution(
+        problem, _rows(problem, band, mix.pairs, seen), mix.weights, mix.value, max(bound, mix.value), status
+    )
+
+
+def _rows(problem: Problem, band: TwoSidedCone, pairs: LetterPairs, seen: Indices) -> Rows:
+    """One sparse row per pair; with letters of mass zero in the problem, which every row treats alike, whole rows."""
+    letters = np.concatenate([pairs.low, pairs.high])
+    entries = np.concatenate([pairs.first, pairs.second]) / band.prior[letters]
+    place = np.tile(np.arange(len(pairs)), 2), seen[letters]
+    rows = sparse.coo_array((entries, place), shape=(len(pairs), len(problem.prior))).tocsr()
+    if len(seen) == len(problem.prior):
+        return rows
+    filled: Floats = rows.toarray()
+    filled[:, problem.prior == 0] = 1.0
+    return filled

@@ -17,25 +17,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, whole
 from discreet.exceptions import ParameterError, UnfinishedError
-from discreet.joint import Form
 from discreet.notions import LDP
 from discreet.notions.notion import Cone
 from discreet.notions.ordinary_ldp import OrdinaryLDP
+from discreet.solvers.nested import curator_starts, permitted_starts, reads_more
 from discreet.solvers.problem import Effort, Problem, Solution, Status
-from discreet.solvers.vertices.accurate_rows import AccurateRows, climbed_rows, finished, rounds
+from discreet.solvers.vertices.accurate_rows import AccurateRows, RowSource, climbed_rows, rounds, settled_rows
 from discreet.solvers.vertices.balance_curve import BalanceCurve
 from discreet.solvers.vertices.design_space import DesignSpace
 from discreet.solvers.vertices.edge_climb import ClimbedRows
 from discreet.solvers.vertices.largest_effect import smallest_largest
-from discreet.solvers.vertices.listed_rows import ListedRows
+from discreet.solvers.vertices.listed_rows import ListedRows, shared_draws
 from discreet.solvers.vertices.moment_bound import moment_bound
-from discreet.solvers.vertices.shared_draw import shared_draws
 from discreet.solvers.vertices.walk import (
     MOST_VERTICES,
     RowPolyhedron,
-    VertexList,
     lifted_ratios,
     list_vertices,
     polyhedron_of,
@@ -45,8 +43,10 @@ from discreet.utilities.utility import MutualInformation
 
 SECONDS = 60.0
 """What a search gets unless it is told otherwise."""
-SHARE_OF_LESS = 0.25
-"""The part of a curator's time for the mechanism that reads X only, from which it starts."""
+FIRST_HALF = 0.5
+"""The part of a curator's time for a search from shared draws; one from mechanisms that are better has the rest."""
+SHARE_FOR_MOMENTS = 0.25
+"""The part of the time for the bound on the largest effect, where rows are climbed to."""
 WALKING, MOST_WALKING = 0.3, 8.0
 """The part of the time that a walk may take, and seconds after which few lists still end."""
 MOST_CUTS = 25
@@ -77,15 +77,20 @@ def refuses_walk(problem: Problem) -> str | None:
 def accurate_mechanism(problem: Problem, effort: Effort) -> Iterator[Solution]:
     """The most accurate mechanism found, with the bound of theory 6 on the accuracy of every other."""
     until = time.monotonic() + min(effort.left(), SECONDS)
-    known: Floats | None = None
-    if problem.joint is not None and problem.joint.form is Form.CURATOR:
-        less = _reading_less(problem, effort.share(SHARE_OF_LESS).unless_told(SHARE_OF_LESS * SECONDS))
-        if less is not None:
-            yield less
-        known = _first_rows(problem, less)
+    if not reads_more(problem):
+        with threadpool_limits(limits=1, user_api="blas"):
+            yield _Search(problem, None, until).solution()
+        return
+    starts = curator_starts(problem, effort.unless_told(SECONDS), _last)
+    yield from starts
+    best = max((one.value for one in starts), default=0.0)
+    known = _shared_rows(problem)
+    first = time.monotonic() + FIRST_HALF * (until - time.monotonic())
     with threadpool_limits(limits=1, user_api="blas"):
-        found = _Search(problem, known, until).solution()
-    yield found
+        found = _Search(problem, known, first).solution()
+        yield found
+        if found.value < best:
+            yield _Search(problem, np.vstack([known, permitted_starts(problem, starts)]), until).solution()
 
 
 def listed_information(problem: Problem, effort: Effort) -> Iterator[Solution]:
@@ -94,25 +99,17 @@ def listed_information(problem: Problem, effort: Effort) -> Iterator[Solution]:
         search = _Search(problem, None, time.monotonic() + min(effort.left(), SECONDS))
         polyhedron = search.polyhedron(np.zeros((0, len(search.prior))))
         vertices = list_vertices(polyhedron, MOST_VERTICES, min(effort.left(), SECONDS))
-        rows, weights, value, bound = BalanceCurve(search.space, vertices).informative
+        rows, weights, value, bound = BalanceCurve(search.space, ListedRows(search.space, vertices)).informative
     yield search.as_solution(rows, weights, bound if search.everybody else np.inf, value)
 
 
-def _reading_less(problem: Problem, effort: Effort) -> Solution | None:
-    """The mechanism that reads X only as a solution of the curator's problem, without a bound there."""
-    joint, notion = problem.asked
-    funnel = Problem.of(replace(joint, form=Form.FUNNEL), notion, problem.utility)
-    try:
-        *_, found = accurate_mechanism(funnel, effort)
-    except (UnfinishedError, ParameterError):
-        return None
-    letters = problem.letters % len(joint.target_letters)
-    wide = found.matrix[:, letters] / found.weights[:, None]
-    return Solution(problem, wide, found.weights, found.value, status=Status.BEGUN)
+def _last(problem: Problem, effort: Effort) -> Solution:
+    *_, found = accurate_mechanism(problem, effort)
+    return found
 
 
-def _first_rows(problem: Problem, less: Solution | None) -> Floats:
-    """Shared draws, where the notion permits them, and the rows of whoever reads less (theory 6.7)."""
+def _shared_rows(problem: Problem) -> Floats:
+    """Shared draws, where the notion permits them (theory 6.7)."""
     joint, _ = problem.asked
     seen = joint.table[joint.seen][:, joint.target_prior > 0]
     full = np.zeros((len(shared := shared_draws(seen)[0]), *joint.table.shape))
@@ -120,8 +117,7 @@ def _first_rows(problem: Problem, less: Solution | None) -> Floats:
         len(full), *seen.shape
     )
     rows = full.reshape(len(full), -1)[:, problem.letters]
-    known = rows if less is None else np.vstack([rows, less.rows])
-    return known[[problem.cone.excess(row) <= BROKEN for row in known]]
+    return rows[[problem.cone.excess(row) <= BROKEN for row in rows]]
 
 
 @dataclass
@@ -185,7 +181,8 @@ class _Search:
             if not len(new) or time.monotonic() > self.until:
                 break
             cuts = np.vstack([cuts, new])
-            known = mended.rows if self.known is None else np.vstack([self.known, mended.rows])
+            known = whole(mended.rows)
+            known = known if self.known is None else np.vstack([self.known, known])
             try:
                 found = self._recut(self.polyhedron(cuts), known)
             except UnfinishedError:
@@ -203,7 +200,7 @@ class _Search:
         seconds = self._share(False)
         until = time.monotonic() + seconds
         source = ClimbedRows(self.space, polyhedron, seconds)
-        return finished(self.space, rounds(self.space, source, known, until=until), listed=False, until=until)
+        return settled_rows(self.space, rounds(self.space, source, known, until=until), listed=False, until=until)
 
     def _upper(self, bound: float) -> float:
         """The bound as one on the utility: at most 1 / ψ, or I."""
@@ -230,19 +227,19 @@ class _Search:
             left = seconds - (time.monotonic() - began)
             return self._climbed(polyhedron, left)
         until = began + seconds
-        if isinstance(utility, Balance):
-            return self._balanced(vertices, until - time.monotonic())
         source = ListedRows(self.space, vertices)
+        if isinstance(utility, Balance):
+            return self._balanced(source, until - time.monotonic())
         if isinstance(utility, Accuracy) and utility.worst:
             worst = smallest_largest(self.space, source, until - time.monotonic())
             return _as_rows(worst.rows, worst.weights, float(worst.effects.max())), worst.lower_bound
-        found = finished(self.space, rounds(self.space, source, self.known, until=until), listed=True, until=until)
+        found = settled_rows(self.space, rounds(self.space, source, self.known, until=until), listed=True, until=until)
         return found, max(found.lower_bound, self.space.clean)
 
-    def _balanced(self, vertices: VertexList, seconds: float) -> tuple[AccurateRows, float]:
+    def _balanced(self, source: RowSource, seconds: float) -> tuple[AccurateRows, float]:
         utility = self.problem.utility
         assert isinstance(utility, Balance)
-        curve = BalanceCurve(self.space, vertices)
+        curve = BalanceCurve(self.space, source)
         if utility.information is not None:
             found = curve.accurate(utility.information, seconds)
             return found, max(found.lower_bound, self.space.clean)
@@ -255,13 +252,12 @@ class _Search:
         """Where the list is too long: climbing, and a bound by moments."""
         utility = self.problem.utility
         if isinstance(utility, Balance):
-            raise UnfinishedError(
-                "the extreme rows are too many to be listed, and a balance needs the list",
-                where="Balance",
-                remedy="Use Accuracy(), or merge letters.",
-            )
+            moments = moment_bound(self.space, polyhedron, SHARE_FOR_MOMENTS * seconds)
+            left = (1 - SHARE_FOR_MOMENTS) * seconds
+            found, bound = self._balanced(ClimbedRows(self.space, polyhedron, left / 2, moments), left)
+            return found, bound if utility.information is None else max(bound, moments.lower_bound)
         if isinstance(utility, Accuracy) and utility.worst:
-            bound = moment_bound(self.space, polyhedron, SHARE_OF_LESS * seconds).lower_bound
+            bound = moment_bound(self.space, polyhedron, SHARE_FOR_MOMENTS * seconds).lower_bound
             source = ClimbedRows(self.space, polyhedron, seconds / 2)
             worst = smallest_largest(self.space, source, seconds / 2)
             return _as_rows(worst.rows, worst.weights, float(worst.effects.max())), max(bound, worst.lower_bound)

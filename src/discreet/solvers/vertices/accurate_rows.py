@@ -24,7 +24,7 @@ from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.solvers.vertices.design_master import DesignWeights, RowList, optimal_weights
 from discreet.solvers.vertices.design_space import DesignSpace
 from discreet.solvers.vertices.edge_climb import ClimbedRows
-from discreet.solvers.vertices.listed_rows import ListedRows, PricedRows, axis_rows, told_by
+from discreet.solvers.vertices.listed_rows import ListedRows, PricedPosteriors, axis_rows, told_by
 from discreet.solvers.vertices.moment_bound import moment_bound
 from discreet.solvers.vertices.pivots import Floats
 from discreet.solvers.vertices.walk import MOST_VERTICES, RowPolyhedron, list_vertices, polyhedron_of
@@ -69,7 +69,7 @@ class RowSource(Protocol):
     @property
     def polyhedron(self) -> RowPolyhedron: ...
     def first_rows(self) -> Floats: ...
-    def best(self, curvature: Floats, linear: Floats, eta: float) -> PricedRows: ...
+    def best(self, curvature: Floats, linear: Floats, eta: float) -> PricedPosteriors: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def accurate_rows(
         return climbed_rows(space, polyhedron, known, seconds - (time.monotonic() - began))
     source = ListedRows(space, vertices)
     found = rounds(space, source, known, until=began + seconds)
-    return finished(space, found, listed=True, until=began + seconds)
+    return settled_rows(space, found, listed=True, until=began + seconds)
 
 
 @example("accuracy")
@@ -160,7 +160,7 @@ def climbed_rows(
     left = until - time.monotonic()
     found = rounds(space, source, known, known_weights, until=until - (1 - CLIMBING) * left)
     better = Rounds(found.posteriors, found.design, max(moments.lower_bound, space.clean))
-    return finished(space, better, listed=False, until=until)
+    return settled_rows(space, better, listed=False, until=until)
 
 
 def rounds(
@@ -196,7 +196,7 @@ def rounds(
             bound = max(bound, certified(exact, design, priced.most, least))
         else:
             good = row_values(space, design, priced.posteriors) > design.variance * (1 + ENOUGH)
-            priced = PricedRows(priced.posteriors[good], priced.most, False)
+            priced = PricedPosteriors(priced.posteriors[good], priced.most, False)
             priced = widened(space, source, table, design, estimands, priced)
         past.append(design.variance)
         best = Rounds(rows, design, bound, priced.most if priced.proven else float("inf"))
@@ -230,8 +230,8 @@ def widened(
     table: RowList,
     design: DesignWeights,
     estimands: Floats,
-    priced: PricedRows,
-) -> PricedRows:
+    priced: PricedPosteriors,
+) -> PricedPosteriors:
     """More rows before the weights are found again: climbs end in few places, so the curvature is moved as if the rows
     just found had a little weight, and others come to the top."""
     moment = table.judged.T * design.weights @ table.judged
@@ -246,7 +246,7 @@ def widened(
         curvature = space.judged @ inverse @ estimands @ inverse @ space.judged.T
         latest = source.best(curvature, space.balance @ design.price, design.information_price)
         found.append(latest.posteriors)
-    return PricedRows(np.vstack(found), priced.most, priced.proven)
+    return PricedPosteriors(np.vstack(found), priced.most, priced.proven)
 
 
 def first_master(
@@ -294,7 +294,7 @@ def geometric(weight: Floats, curvature: Floats) -> float:
     return float(np.sqrt(np.maximum(np.linalg.eigvalsh(root @ curvature @ root), 0.0)).sum())
 
 
-def finished(
+def settled_rows(
     space: DesignSpace,
     found: Rounds,
     *,
@@ -336,7 +336,7 @@ def thinned(
         try:
             table = RowList(rows @ space.balance, rows @ space.judged, told)
             lighter = optimal_weights(table, weight, least, start, until=until)
-        except UnfinishedError:
+        except (UnfinishedError, np.linalg.LinAlgError):  # too few rows are left to tell all letters apart
             lighter = None
         if lighter is not None and lighter.variance <= limit:
             best = rows, lighter

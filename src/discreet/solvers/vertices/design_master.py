@@ -84,7 +84,7 @@ def optimal_weights(
     """
     even = np.full(len(rows), 1.0 / len(rows))
     for share in SPREAD if start is not None else SPREAD[-1:]:
-        point = _Point(rows, estimands, least, even if start is None else (1 - share) * start + share * even)
+        point = _InteriorPoint(rows, estimands, least, even if start is None else (1 - share) * start + share * even)
         for _ in range(MOST_STEPS):
             if point.finished(closed):
                 break
@@ -99,7 +99,7 @@ def optimal_weights(
     )
 
 
-class _Point:
+class _InteriorPoint:
     """Where the interior point stands: q, its prices λ and κ, the reduced costs z, and the slack of the information."""
 
     def __init__(self, rows: RowList, estimands: Floats, least: float | None, start: Floats | None) -> None:

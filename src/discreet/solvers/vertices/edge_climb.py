@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.compiling import compiled
 from discreet.solvers.vertices.design_space import DesignSpace
-from discreet.solvers.vertices.listed_rows import PricedRows
+from discreet.solvers.vertices.listed_rows import PricedPosteriors
 from discreet.solvers.vertices.moment_bound import MomentBound
 from discreet.solvers.vertices.pivots import NOTHING, Floats, Whole, factorised, leaving, pivot
 from discreet.solvers.vertices.walk import RowPolyhedron, first_basis, permitted_rows
@@ -72,12 +72,16 @@ class ClimbedRows:
 
     def towards(self, posteriors: Floats) -> None:
         """Start the next climbs also from vertices near these rows."""
+        if not len(posteriors):
+            return
         letters = len(self.space.prior)
         aims = (posteriors / self.space.prior)[: NEAR * letters]
+        if not len(aims):
+            return
         bases, _ = self._climb(self._bases[[0] * len(aims)], np.zeros((letters, letters)), -aims, 0.0, one_aim=False)
         self._bases = np.vstack([self._bases, self._new(bases)])
 
-    def best(self, curvature: Floats, linear: Floats, eta: float) -> PricedRows:
+    def best(self, curvature: Floats, linear: Floats, eta: float) -> PricedPosteriors:
         values = self._values(self._bases, curvature, linear, eta)
         order = np.argsort(-values)[: 3 * len(self.space.prior)]
         others = self._random.permutation(len(self._bases))[: len(self.space.prior)]
@@ -87,7 +91,7 @@ class ClimbedRows:
         order = np.argsort(-reached)
         ranked = bases[order][np.sort(np.unique(np.sort(bases[order], axis=1), axis=0, return_index=True)[1])]
         self._bases = np.vstack([self._bases, self._new(ranked)])
-        return PricedRows(self._posteriors(ranked[: NEW_ROWS * len(self.space.prior)]), most, False)
+        return PricedPosteriors(self._posteriors(ranked[: NEW_ROWS * len(self.space.prior)]), most, False)
 
     def _new(self, bases: Whole) -> Whole:
         """Those that were not met before, in their order."""
@@ -240,7 +244,7 @@ def one_climb(
                         for z in range(letters):
                             if other[z] < 0.0:
                                 other[z] = 0.0
-                        change = plain(other, curvature, linear) - plain(y, curvature, linear)
+                        change = quadratic_value(other, curvature, linear) - quadratic_value(y, curvature, linear)
                         gain = change + eta * told(other, prior, member) - here
                 if gain > most:
                     edge, row, most = j, out, gain
@@ -259,12 +263,12 @@ def one_climb(
     for i in range(len(basis)):
         if basis[i] < letters:
             y[basis[i]] = values[i]
-    found: float = plain(y, curvature, linear) + (eta * told(y, prior, member) if eta != 0.0 else 0.0)
+    found: float = quadratic_value(y, curvature, linear) + (eta * told(y, prior, member) if eta != 0.0 else 0.0)
     return found
 
 
 @compiled()
-def plain(y: Floats, curvature: Floats, linear: Floats) -> float:
+def quadratic_value(y: Floats, curvature: Floats, linear: Floats) -> float:
     """yᵀ curvature y − linear·y."""
     total = 0.0
     for z in range(len(y)):

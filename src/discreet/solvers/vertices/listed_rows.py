@@ -22,15 +22,12 @@ from discreet.solvers.vertices.walk import RowPolyhedron, VertexList
 PER_LETTER = 2
 BEST = 4
 """Rows added in a round: the best two of every letter, and this many times as many as there are letters."""
-INFORMED = 1e-9
-"""Nats by which the information optimum may miss its bound."""
-MOST_ROUNDS = 60
 ABSOLUTE = 1e-12
 """Added to the largest value on the list, relative to its size: rounding of one product."""
 
 
 @dataclass(frozen=True, eq=False)
-class PricedRows:
+class PricedPosteriors:
     """New rows as posteriors, permitted; the largest value met; and whether no permitted row has a larger one."""
 
     posteriors: Floats
@@ -70,7 +67,7 @@ class ListedRows:
             chosen.extend(lists.indices[inside][np.argsort(-lists.data[inside])[:PER_LETTER]])
         return self._permitted(np.unique(chosen))
 
-    def best(self, curvature: Floats, linear: Floats, eta: float) -> PricedRows:
+    def best(self, curvature: Floats, linear: Floats, eta: float) -> PricedPosteriors:
         """yᵀ curvature y − linear·y + η μ for the whole list: its maximum, and good rows."""
         lists = self.vertices.posteriors
         values = quadratic_values(lists.indptr, lists.indices, lists.data, curvature, linear)
@@ -78,7 +75,7 @@ class ListedRows:
             values += eta * self.information
         return self._chosen(values)
 
-    def _chosen(self, values: Floats) -> PricedRows:
+    def _chosen(self, values: Floats) -> PricedPosteriors:
         count = min(BEST * len(self.space.prior), len(values))
         top = np.argpartition(-values, count - 1)[:count]
         order = np.lexsort((-values, self._letter))
@@ -87,28 +84,10 @@ class ListedRows:
         places = places[places < len(order)]
         chosen = np.unique(np.concatenate([top, order[places]]))
         most = float(values.max())
-        return PricedRows(self._permitted(chosen), most + ABSOLUTE * float(np.abs(values).max()), True)
+        return PricedPosteriors(self._permitted(chosen), most + ABSOLUTE * float(np.abs(values).max()), True)
 
     def _permitted(self, which: Whole) -> Floats:
         return np.asarray(self.vertices.permitted(which) * self.space.prior)
-
-    def informative(self) -> tuple[Floats, Floats, float, float]:
-        """The information optimum by one linear program: posteriors, weights, I and a bound on every mechanism's I."""
-        rows = np.vstack([self.first_rows(), axis_rows(self.space, self.polyhedron)])
-        lists = self.vertices.posteriors
-        bound = np.inf
-        for _ in range(MOST_ROUNDS):
-            told = told_by(self.space, rows)
-            weights, price, value = balanced_program(rows / self.space.prior, told)
-            values = self.information - lists @ (price / self.space.prior)
-            priced = self._chosen(values)
-            bound = min(bound, float(price.sum()) + priced.most)
-            if bound - value <= INFORMED:
-                break
-            known = weights > 0
-            rows = np.vstack([rows[known], rows[~known][-len(rows) // 2 :], priced.posteriors])
-        used = weights > 0
-        return rows[: len(weights)][used], weights[used], value, bound
 
 
 def balanced_program(rows: Floats, worth: Floats) -> tuple[Floats, Floats, float]:
@@ -175,3 +154,48 @@ def first_largest(starts: NDArray[np.int32], letters: NDArray[np.int32], sizes: 
                 best = i
         found[row] = letters[best]
     return found
+
+
+# First rows for a curator: one shared draw tells x and nothing about s (theory 1.6, judged by X alone).
+#
+# Give every letter an interval of length P(x|s) on [0, 1), for each secret s, and draw a point of the interval of the
+# true (s, x). The point is uniform whatever s is, so its cell among the intervals of all secrets has level 0. A cell in
+# which all secrets have the same letter tells it. First comes what all secrets have in common, min over s of P(x|s), at
+# one place; the rest follows in an order that may be chosen, and several orders are several mechanisms to start from.
+
+
+DUST = 1e-12
+"""Cells shorter than this are rounding."""
+ORDERS = 6
+
+
+def shared_draws(table: Floats, seed: int = 1) -> tuple[Floats, Floats]:
+    """Rows v over all (s, x) of P(S, X), flattened, and weights that balance: several orders of letters, mixed.
+
+    Rows are zero where P(s, x) is; every one has Σ_x P(x|s) v_{s,x} = 1 for every secret of positive mass.
+    """
+    given = table / table.sum(axis=1, keepdims=True)
+    random = np.random.default_rng(seed)
+    letters = table.shape[1]
+    heavy = np.argsort(-table.sum(axis=0))
+    orders = [np.arange(letters), heavy, *(random.permutation(letters) for _ in range(ORDERS - 2))]
+    found = [_one_draw(given, order) for order in orders]
+    return np.vstack([rows for rows, _ in found]), np.concatenate([weights for _, weights in found]) / len(orders)
+
+
+def _one_draw(given: Floats, order: Whole) -> tuple[Floats, Floats]:
+    common = given.min(axis=0)
+    rest = (given - common)[:, order]
+    walls = np.concatenate(
+        [np.cumsum(common)[None, :].repeat(len(given), 0), common.sum() + np.cumsum(rest, axis=1)], axis=1
+    )
+    names = np.concatenate([np.arange(given.shape[1]), order])
+    cuts = np.unique(np.concatenate([[0.0], np.clip(walls.ravel(), 0.0, 1.0), [1.0]]))
+    cuts = cuts[np.concatenate([[True], np.diff(cuts) > DUST])]
+    middle, weights = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts)
+    rows = np.zeros((len(middle), *given.shape))
+    for s, line in enumerate(walls):
+        letter = names[np.minimum(np.searchsorted(line, middle), len(names) - 1)]
+        rows[np.arange(len(middle)), s, letter] = 1.0
+    told = np.divide(rows, given, out=np.zeros_like(rows), where=given > 0)
+    return told.reshape(len(middle), -1), weights

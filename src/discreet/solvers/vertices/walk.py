@@ -198,7 +198,7 @@ class _Walk:
 
 
 @compiled()
-def mixed(mask: NDArray[np.uint64]) -> int:
+def hashed_mask(mask: NDArray[np.uint64]) -> int:
     """A place for a set in the table, from all of its words."""
     total = np.uint64(1469598103934665603)
     for word in mask:
@@ -213,7 +213,7 @@ def mixed(mask: NDArray[np.uint64]) -> int:
 def found_at(places: Whole, masks: NDArray[np.uint64], mask: NDArray[np.uint64]) -> tuple[bool, int]:
     """Whether a set is known, and the place where it stands or would stand. Sets are compared word by word."""
     last = len(places) - 1
-    at = mixed(mask) & last
+    at = hashed_mask(mask) & last
     while places[at] != NOTHING:
         same = True
         for word in range(len(mask)):

@@ -57,25 +57,28 @@ class Secret:
         means = rows @ self.estimate
         return np.asarray(xlogy(means, means))
 
-    def promising(self, alpha: Floats, high: float, low: float, starts: Floats, damping: float = 0.0) -> Floats:
-        """Rows that gain much at prices α: climbed from the best row of two levels, from pairs of letters, from starts.
+    def promising(
+        self, alpha: Floats, high: float, low: float, starts: Floats, damping: float = 0.0, *, thorough: bool = True
+    ) -> Floats:
+        """Rows that gain much at prices α: climbed from pairs of letters and from starts; thoroughly, from the best row
+        of two levels as well.
 
         For every letter the best row that has most of it."""
-        k = len(alpha)
-        if self.listed:
-            found = _two_levels(self.mass, self.masses, *self.ranges, sums_over_sets(alpha), high, low, damping)
-            listed = np.array([_row(k, *found)])
-        else:
-            listed = np.zeros((0, k))
-        rows = climb_rows(
-            self.mass, self.estimate, self.lower, self.upper, alpha, high, low, damping,
-            np.concatenate([listed, self._pairs, np.maximum(starts, LITTLE)]),
-        )  # fmt: skip
-        rows = np.concatenate([listed, rows])
+        rows = self._climbed(alpha, high, low, damping, np.concatenate([self._pairs, np.maximum(starts, LITTLE)]))
         gains = self.worth(rows, damping) - rows @ alpha
+        if self.listed and thorough:
+            found = _two_levels(self.mass, self.masses, *self.ranges, sums_over_sets(alpha), high, low, damping)
+            listed = np.array([_row(len(alpha), *found)])
+            rows = np.concatenate([listed, self._climbed(alpha, high, low, damping, listed), rows])
+            gains = self.worth(rows, damping) - rows @ alpha
         order = np.argsort(-gains)
         _, first = np.unique(rows[order].argmax(axis=1), return_index=True)
         return np.asarray(rows[order[np.union1d(first, np.arange(min(ALSO, len(order))))]])
+
+    def _climbed(self, alpha: Floats, high: float, low: float, damping: float, starts: Floats) -> Floats:
+        return np.asarray(
+            climb_rows(self.mass, self.estimate, self.lower, self.upper, alpha, high, low, damping, starts)
+        )
 
     @cached_property
     def _pairs(self) -> Floats:

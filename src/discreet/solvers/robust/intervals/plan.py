@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats
 from discreet.solvers.problem import Effort
+from discreet.solvers.restricted_master import GrowingProgram, Optimum
 from discreet.solvers.robust.intervals.lists import Secret
-from discreet.solvers.robust.intervals.program import GrowingProgram, Optimum
 
 TANGENTS = 12
 ROUNDS = 60
@@ -172,8 +172,9 @@ class Plan:
         return np.asarray(np.exp(np.clip(logs, 0.0, np.log(self.price))))
 
     def generate(self, tolerance: float = GAIN) -> Optimum:
-        """Rows that gain are added until none does, as far as climbing sees, or time is up."""
-        found = self._program.solve()
+        """Rows that gain are added until none does, as far as climbing sees, or time is up. Climbing begins at the best
+        rows of two levels, too, once it finds nothing without them."""
+        found, thorough = self._program.solve(), False
         for _ in range(ROUNDS):
             gained, used = 0.0, [self._used(found, s) for s in range(self._c)]
             damping = self.damping(found)
@@ -181,15 +182,16 @@ class Plan:
                 if self._effort.late():
                     return self._program.solve()
                 alpha, base = self.prices(found, g, s, wide)
-                rows = self.secrets[s].promising(alpha, *self.band(g, wide), used[s], damping)
+                rows = self.secrets[s].promising(alpha, *self.band(g, wide), used[s], damping, thorough=thorough)
                 gains = self.secrets[s].worth(rows, damping) - rows @ alpha - base
                 useful = gains > tolerance * self.secrets[s].mass
                 if useful.any() and self.add(g, s, wide, rows[useful]):
                     gained += float(gains.max())
-            late = self.refine(found)
+            missed = self.refine(found)
             found = self._program.solve()
-            if (gained <= tolerance and not late) or self._effort.late():
+            if self._effort.late() or (thorough and gained <= tolerance and not missed):
                 break
+            thorough = gained <= tolerance
         return found
 
     def _used(self, found: Optimum, s: int) -> Floats:

@@ -15,11 +15,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import xlogy
 
 from discreet.arrays import Floats
+from discreet.attribute import Form
 from discreet.compiling import example
 from discreet.exceptions import ParameterError, UnfinishedError
-from discreet.joint import Form, Joint
+from discreet.joint import Joint
 from discreet.notions import LDP, LIP
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
@@ -27,18 +29,17 @@ from discreet.solvers.columns.generation import generate_columns
 from discreet.solvers.driver import better, solve
 from discreet.solvers.known_joint.refinement import best_report
 from discreet.solvers.problem import Effort, Problem, Solution, Status, named
+from discreet.solvers.restricted_master import GrowingProgram
 from discreet.solvers.robust.funnel import begin_with_letters
 from discreet.solvers.robust.intervals.bounding import upper_bound
-from discreet.solvers.robust.intervals.curators import climb_curator
 from discreet.solvers.robust.intervals.gluing import glued
 from discreet.solvers.robust.intervals.lists import Secret
 from discreet.solvers.robust.intervals.plan import Kind, Plan
-from discreet.solvers.robust.intervals.polishing import climbed_outputs
-from discreet.solvers.robust.intervals.weighing import OutputWeights
+from discreet.solvers.robust.intervals.polishing import best_outputs, climbed_outputs
 from discreet.solvers.robust.optimum import compile_robust_search, search_optimum
 from discreet.solvers.robust.rescaling import at_level
 from discreet.uncertainty.confidence import Confidence
-from discreet.uncertainty.intervals import IntervalSet
+from discreet.uncertainty.intervals import Intervals, IntervalSet
 from discreet.utilities.utility import MutualInformation
 
 SECONDS = 60.0
@@ -144,12 +145,12 @@ def _search_pairs(problem: Problem, effort: Effort) -> Iterator[Solution]:
         kinds += [Kind(price * ratio, ratio) for ratio in price ** np.array(exponents)]
         plan = Plan(secrets, price, kinds, effort.share(share))
         outputs.add(glued(plan.planned(plan.generate()), secrets, kinds))
-        best = better(best, finished(problem, outputs))
+        best = better(best, settled_solution(problem, outputs))
         yield best
         if effort.late():
             return
     _polish(outputs, known, price, effort.share(POLISHING))
-    best = better(best, finished(problem, outputs))
+    best = better(best, settled_solution(problem, outputs))
     yield best
     bound, small = math.inf, joint.table.size <= WHOLE
     if known.inside:
@@ -173,10 +174,10 @@ def _search_curators(problem: Problem, effort: Effort) -> Iterator[Solution]:
     planned = plan.planned(plan.generate())
     outputs = OutputWeights(secrets, curator=True)
     outputs.add(np.concatenate([glued(planned, secrets, kinds, by_letter=each) for each in (True, False)]))
-    best = finished(problem, outputs)
+    best = settled_solution(problem, outputs)
     yield best
     climb_curator(outputs, known.limits, price, price ** np.array(POLISHED), effort.share(0.5))
-    best = better(best, finished(problem, outputs))
+    best = better(best, settled_solution(problem, outputs))
     yield best
     bound = ordinary_bound(problem, effort.share(BOUND_SHARE))
     if joint.table.size <= CURATED and not effort.late():
@@ -212,7 +213,7 @@ def _polish(outputs: OutputWeights, known: IntervalSet, price: float, effort: Ef
             break
 
 
-def finished(problem: Problem, outputs: OutputWeights) -> Solution:
+def settled_solution(problem: Problem, outputs: OutputWeights) -> Solution:
     """The weights in use solved again, what is left scaled away, and the channel brought to level ε."""
     joint, notion = problem.asked
     assert isinstance(notion, (RLDP, RLIP))
@@ -238,4 +239,83 @@ def compile_interval_search() -> None:
     joint = Joint.from_counts(np.array([[90, 30, 50], [30, 60, 70]]), include_secret=True)
     for form, notion in ((Form.RELEASES_SECRET, RLDP(0.5)), (Form.CURATOR, RLDP(0.5)), (Form.FUNNEL, RLIP(0.5))):
         problem = Problem.of(replace(joint, form=form), notion)
-        solve(search_intervals, problem, Effort.within(1.0, gap=0.1))
+        solve(search_intervals, problem, Effort.within(SECONDS, gap=0.1))
+
+
+# Weights for given outputs: the linear program of theory 1.3, one equation per letter, and its prices.
+
+
+class OutputWeights:
+    """Outputs v[y, s, u] and the best weights w with Σ_y w_y v_y = 1."""
+
+    def __init__(self, secrets: list[Secret], *, curator: bool = False) -> None:
+        self.curator = curator
+        self.prior = np.array([secret.mass * secret.estimate for secret in secrets])
+        self._program = GrowingProgram(np.ones(self.prior.size), np.ones(self.prior.size))
+        self.outputs = np.zeros((0, *self.prior.shape))
+        self._seen: set[bytes] = set()
+
+    def worth(self, outputs: Floats) -> Floats:
+        """Σ p(s,u) v ln v − h(t̄) of every output; for a curator the same of v̄_u = Σ_s P̂(s|u) v_{s,u}."""
+        means = np.einsum("ysu,su->y", outputs, self.prior)
+        if self.curator:
+            letters = self.prior.sum(axis=0)
+            together = np.einsum("ysu,su->yu", outputs, self.prior)
+            told = np.divide(together, letters, out=np.ones_like(together), where=letters > 0)
+            return np.asarray(xlogy(together, told).sum(axis=1) - means * np.log(means))
+        logs = np.log(np.where(outputs > 0, outputs, 1.0))
+        return np.asarray(np.einsum("ysu,ysu,su->y", outputs, logs, self.prior) - means * np.log(means))
+
+    def add(self, outputs: Floats) -> int:
+        fresh = [i for i, output in enumerate(outputs) if self._new(output)]
+        if fresh:
+            more = outputs[fresh]
+            self._program.add_columns(self.worth(more), more.reshape(len(more), -1))
+            self.outputs = np.concatenate([self.outputs, more])
+        return len(fresh)
+
+    def _new(self, output: Floats) -> bool:
+        key = np.round(output, 9).tobytes()
+        fresh = key not in self._seen
+        self._seen.add(key)
+        return fresh
+
+    def solve(self) -> tuple[float, Floats, Floats]:
+        """The value, the weights, and the prices of the letters."""
+        found = self._program.solve()
+        return found.value, np.maximum(found.x, 0.0), found.prices.reshape(self.prior.shape)
+
+
+# Curators over intervals: a mechanism that reads (S, X) and is judged by I(X;Y) (theory 1.10, 5.7).
+#
+# A plan for (S, X), glued in the order of letters, is a beginning. Outputs in use, mixtures of two, and others are
+# climbed from at the prices of all; every secret has its best row for the slope, exactly.
+
+
+STALE_ROUNDS, SETTLED = 6, 1e-5
+"""Climbing ends after so many rounds that gained fewer nats: starts are drawn, and one bad round says little."""
+STARTS = 40
+"""Mixtures, and as many starts from anywhere, in each round."""
+NOISE = (-3.0, 1.0)
+"""Logarithms of how far from the prices of all a start may be, relative to the masses of letters."""
+
+
+def climb_curator(outputs: OutputWeights, intervals: Intervals, price: float, ratios: Floats, effort: Effort) -> None:
+    """More outputs, until little is gained or time is up."""
+    prior, rng = outputs.prior, np.random.default_rng(0)
+    k = prior.shape[1]
+    limits = (intervals.low, intervals.high)
+    value, weights, alpha = outputs.solve()
+    stale = 0
+    while stale < STALE_ROUNDS and not effort.late():
+        used = outputs.outputs[weights > USED]
+        first, second = (used[rng.integers(len(used), size=STARTS)] for _ in range(2))
+        share = rng.uniform(0.2, 0.8, (STARTS, 1, 1))
+        size = np.exp(rng.uniform(*NOISE, (STARTS, 1, 1)))
+        anywhere = best_outputs(size * rng.normal(size=(STARTS, 1, k)) * prior - alpha, *limits, price, ratios)
+        starts = np.concatenate([used, share * first + (1 - share) * second, anywhere])
+        more, gains = climbed_outputs(starts, prior, alpha, *limits, price, ratios, True)
+        before = value
+        outputs.add(more[gains > LEAST_GAIN])
+        value, weights, alpha = outputs.solve()
+        stale = stale + 1 if value - before <= SETTLED else 0

@@ -1,0 +1,309 @@
+"""One release out of parts: check, draw elsewhere, add up, refuse or enter in the ledger, publish.
+
+The order of steps is that of `sanitise_file`; only who draws is different. A `Carrier` brings the parts of a table to
+`drawn_part`, the drafts to `ordered_part`, and what they say back. Nothing that it does or fails to do can publish
+anything: files lie in a staged folder until everything that was read was also written, once, and all rules hold.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from discreet import exceptions
+from discreet.exceptions import DiscreetError, ParameterError, ReleaseError
+from discreet.files.atomic_file import uninterrupted
+from discreet.files.staged_folder import StagedFolder
+from discreet.policy import Policy
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol
+from discreet.randomness import Keystream, fresh_key
+from discreet.records.persons import NOT_CHECKED, NOT_COUNTED, WhoseRows
+from discreet.records.source import check_names, format_of
+from discreet.release.batches import BatchSanitiser, ReleaseLaw
+from discreet.release.kept_columns import KeptCells, judged_kept
+from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
+from discreet.release.ledger import Account, Ledger
+from discreet.release.manifest import account_of, statement
+from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, summed_cells
+from discreet.release.readings import Reading
+from discreet.release.refusals import Rules, policy_in_force
+from discreet.release.sanitise import NO_VALUES, Outcome
+
+MANIFEST, PUBLIC_FILE = "_manifest.json", "_public.json"
+"""Readers of Parquet folders leave names out that begin so."""
+SCHEME: Final = "file://"
+
+
+class Carrier(Protocol):
+    """Who brings parts of a table to other machines."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the table."""
+        ...
+
+    @property
+    def buckets(self) -> int:
+        """Into how many buckets drafts are dealt: as many as one of them fits into a machine's memory."""
+        ...
+
+    def number(self, job: PartJob, columns: Sequence[str], folder: Path) -> None:
+        """Store what `numbered_part` makes of these columns in the folder."""
+        ...
+
+    def count(self, job: PartJob, columns: Sequence[str]) -> Generator[bytes, None, None]:
+        """What `counted_part` says of these columns, on a reading of its own; of what is stored, their number."""
+        ...
+
+    def carry(self, job: PartJob, columns: Sequence[str], numbered: Path | None) -> Generator[bytes, None, None]:
+        """What every part and every file says. With `numbered` the records are those that were stored there."""
+        ...
+
+
+@dataclass(frozen=True)
+class PartsRequest:
+    """A release in parts: the options of `sanitise`, and the folder it goes `to`."""
+
+    protocol: AnyProtocol | str | PathLike[str]
+    to: str | PathLike[str]
+    keep: tuple[str, ...] = ()
+    keep_anyway: bool = False
+    key: str | PathLike[str] | None = None
+    identity: str | None = None
+    several_rows: bool = False
+    ledger: str | PathLike[str] | None = None
+    people: str | None = None
+    budget: float | None = None
+    policy: Policy | str | PathLike[str] | None = None
+    unknown_anyway: bool = False
+    repeat: bool = False
+
+    @property
+    def target(self) -> Path:
+        name = str(self.to).removeprefix(SCHEME)
+        if "://" in name:
+            raise ReleaseError(
+                "not a path", where=name, remedy="Give a folder that the driver and every worker see, such as a mount."
+            )
+        if format_of(name) not in (None, "parquet"):
+            raise ReleaseError(
+                f"{Path(name).suffix} is not what is written: a folder of Parquet files is", where=name,
+                remedy="Give the name of a folder, such as one without a suffix.",
+            )  # fmt: skip
+        return Path(name).absolute()
+
+    def loaded(self) -> tuple[AnyProtocol, Ledger]:
+        """The protocol and its ledger: the one named, that beside the file, or that in the user's data folder."""
+        if isinstance(self.protocol, str | PathLike):
+            path = Path(self.protocol)
+            protocol = load_protocol(path)
+            if not self.ledger:
+                return protocol, Ledger.beside(path, protocol, self.people, repeat=self.repeat)
+        else:
+            protocol = self.protocol
+        return protocol, Ledger.of_user(protocol, self.people, self.ledger, repeat=self.repeat)
+
+    def check_rows(self, protocol: AnyProtocol) -> None:
+        """ReleaseError where the protocol says whose rows these are, and this release would not check it."""
+        stated = protocol.statement.rows
+        if isinstance(stated, WhoseRows) and (self.identity != stated.column or self.several_rows):
+            raise ReleaseError(
+                f"the protocol counts by {stated.unit}, and in parts only one row for each of them can be released",
+                where=stated.column,
+                remedy="Make that column the id, with one row each, or release on one machine, which knows the rules.",
+            )
+
+
+@NO_VALUES
+def release_in_parts(
+    request: PartsRequest, carrier: Carrier, announce: Callable[[Account], None] = lambda account: None
+) -> Outcome:
+    """Release a table that somebody else carries. `announce` is told what it comes to before anything is read."""
+    rules = Rules(policy_in_force(request.policy), request.unknown_anyway)
+    protocol, ledger = request.loaded()
+    rules.before(protocol)
+    public = protocol.public().encode()
+    made = request.key is None and request.identity is None
+    if made and request.several_rows:
+        raise ParameterError("several rows of one id, and no id", where="several_rows", remedy="Name the id.")
+    request.check_rows(protocol)
+    with StagedFolder(request.target) as staged:
+        key = str(staged.secret("key", fresh_key()) if made else request.key)
+        keyed = keyed_draws(key, MADE_ID if made else request.identity, protocol.digest)
+        assert keyed is not None
+        announce(ledger.foretold(KeyedDraw(keyed.name, keyed.column), request.budget))
+        kernel = BatchSanitiser(protocol, Keystream.fresh(), request.keep, keyed)
+        parts = _Assembly(protocol, kernel, keyed, rules, request)
+        columns, counted = parts.columns(carrier.schema)
+        job = PartJob(
+            law=ReleaseLaw.of(protocol), keep=kernel.keep, identity=keyed.column, key=str(Path(key).absolute())
+            if not key.startswith("env:") else key, key_name=keyed.name, nonce=secrets.token_bytes(16),
+            several_rows=request.several_rows, buckets=carrier.buckets, counted=counted, folder=str(staged.parts),
+            schema=kernel.schema(carrier.schema), made=made,
+        )  # fmt: skip
+        numbered = staged.path / "numbered" if made else None
+        if numbered is not None:
+            carrier.number(job, columns, numbered)
+        seal = Seal.of(job)
+        for saying in (
+            carrier.count(job, columns if made else (keyed.column,)), carrier.carry(job, columns, numbered),
+        ):  # fmt: skip
+            with closing(saying) as said_by_all:
+                for sealed in said_by_all:
+                    parts.add(*seal.hear(sealed))
+        parts.settle()
+        with uninterrupted():
+            account = ledger.enter(keyed.draw, request.budget)
+            said = {**statement(kernel, False, request.several_rows), **parts.statement(made)}
+            said = {**said, **account_of(account), **rules.statement()}
+            content = (json.dumps(said, indent=2) + "\n").encode()
+            staged.publish(parts.names(), {MANIFEST: content, PUBLIC_FILE: public, **parts.empty(job.schema)})
+    tally = kernel.tally
+    return Outcome(
+        str(request.target), str(request.target / MANIFEST), tally.records, tally.without_letter, 0, account.draws,
+        account.epsilon, tally.unknown,
+    )  # fmt: skip
+
+
+@dataclass(eq=False)
+class _Assembly:
+    """What was said so far, and whether it is a release."""
+
+    protocol: AnyProtocol
+    kernel: BatchSanitiser
+    keyed: KeyedDraws
+    rules: Rules
+    request: PartsRequest
+    files: list[dict[str, Any]] = field(default_factory=list)
+    _drawn: list[int] = field(default_factory=lambda: [0, 0])
+    _counted: Reading = field(default_factory=Reading)
+    _read: Reading = field(default_factory=Reading)
+    _cells: pa.Table | None = None
+    _too_many: bool = False
+
+    @property
+    def _given(self) -> list[str]:
+        return [one.name for one in self.protocol.given] if isinstance(self.protocol, StratifiedProtocol) else []
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        return tuple(name for name in self.kernel.keep if name not in self._given)
+
+    def columns(self, schema: pa.Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns to read, and those of them whose combinations are counted for the checks."""
+        needs = [name for name in self.kernel.needs if name != MADE_ID]
+        check_names(needs, schema.names)
+        cells = KeptCells(self.protocol, self._asked, self.request.identity)
+        counted: list[str] = []
+        self.judges = bool(self._asked) and set(cells.secret.columns) <= set(schema.names)
+        if self.judges:
+            check_names(cells.secret.columns, schema.names)
+            counted += cells.columns
+        if self.rules.watches(self.kernel):
+            counted += self.kernel.keep
+        return tuple(dict.fromkeys([*needs, *counted])), tuple(dict.fromkeys(counted))
+
+    def add(self, said: dict[str, Any], cells: pa.Table | None) -> None:
+        if said["kind"] == "refusal":
+            kind = getattr(exceptions, said["error"], ReleaseError)
+            raise (kind if issubclass(kind, DiscreetError) else ReleaseError)(
+                said["what"], where=said["where"], remedy=said["remedy"]
+            )
+        if said["kind"] == "file":
+            self.files.append(said)
+            return
+        if said["kind"] == "reading":
+            self._counted += Reading.heard(said)
+            return
+        tally, ids = self.kernel.tally, self.keyed.identities
+        tally.records += said["records"]
+        tally.without_letter += said["without_letter"]
+        tally.unknown += said["unknown"]
+        _add_ids(ids, said)
+        self._read += Reading.heard({"records": said["records"], "sums": said["read"]})
+        self._drawn = [self._drawn[0] + said["records"], (self._drawn[1] + said["places"]) % 2**64]
+        self._too_many = self._too_many or said["too_many"]
+        if cells is not None and not self._too_many:
+            self._cells = cells if self._cells is None else summed_cells([self._cells, cells])
+            self._too_many = len(self._cells) > MOST_CELLS
+
+    def settle(self) -> None:
+        """Every rule, once everything was read; ReleaseError where what was written is not what was read."""
+        self._counted.check(self._read)
+        written = [sum(one["records"] for one in self.files), sum(one["places"] for one in self.files) % 2**64]
+        if written != self._drawn:
+            raise ReleaseError(
+                "what was written is not what was read: drafts were lost, changed or read twice",
+                where=str(self.request.target),
+                remedy="Nothing was released. Release again; if it comes again, look after the folder's file system.",
+            )
+        cells = None if self._too_many or self._cells is None else self._cells.combine_chunks()
+        batches = [] if cells is None else cells.to_batches()
+        if self.rules.watches(self.kernel):
+            self.rules.watch(None if self._too_many else self.kernel_batch(batches), self.kernel, _times(batches))
+        self.rules.after(self.protocol, self.kernel.tally)
+        if self.judges:
+            kept = KeptCells(self.protocol, self._asked, self.request.identity, too_many=self._too_many)
+            for batch in batches:
+                kept.add(batch, _times([batch]))
+            judged_kept(kept.counts(), self.protocol, self._given, self._asked, self.request.keep_anyway)
+        repeated = sum(one["repeated"] for one in self.files)
+        if repeated and not self.request.several_rows:
+            self.keyed.refuse_repeated(repeated)
+
+    def kernel_batch(self, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+        """The cells as one batch of records that the kernel knows; none where there are no records."""
+        if batches:
+            return batches[0]
+        return pa.record_batch([pa.nulls(0) for _ in self.kernel.keep], names=list(self.kernel.keep))
+
+    def names(self) -> dict[str, str]:
+        """The files by the first place in them, which says nothing about the table."""
+        ordered = sorted(self.files, key=lambda one: int(one["first"]))
+        return {one["name"]: f"part-{number:05}.parquet" for number, one in enumerate(ordered)}
+
+    def statement(self, made: bool) -> dict[str, Any]:
+        names = self.names()
+        files = [
+            {"name": names[one["name"]], **{fact: one[fact] for fact in ("records", "bytes", "sha256")}}
+            for one in sorted(self.files, key=lambda one: names[one["name"]])
+        ]
+        checked = not made and not self.request.several_rows
+        said: dict[str, Any] = {"order": "by a keyed hash", "files": files}
+        said["rows"] = f"one row per person: checked in the column {self.keyed.column}" if checked else NOT_CHECKED
+        if self.request.several_rows:
+            said["rows"] = NOT_COUNTED
+        if made:
+            said["identity"] = {"column": None, "rows": "ids and key made for this release: every record its own draw"}
+        return said
+
+    def empty(self, schema: pa.Schema) -> dict[str, bytes]:
+        """A file without records, where there are none: it still says which columns there are."""
+        if self.files:
+            return {}
+        import pyarrow.parquet as pq
+
+        sink = pa.BufferOutputStream()
+        pq.write_table(schema.empty_table(), sink)
+        return {"part-00000.parquet": sink.getvalue().to_pybytes()}
+
+
+def _times(batches: list[pa.RecordBatch]) -> Any:
+    found = [batch.column(batch.schema.get_field_index(TIMES)).to_numpy() for batch in batches]
+    return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def _add_ids(ids: IdentityDigest, said: dict[str, Any]) -> None:
+    ids.count += said["ids"]
+    low, high = said["sums"]
+    ids.sums = (ids.sums[0] + low) % 2**64, (ids.sums[1] + high) % 2**64
+    ids.values = (ids.values + said["values"]) % 2**64

@@ -1,0 +1,284 @@
+"""Whose rows a release has (theory 7.3): the rule for persons with several rows, checked before anything is drawn.
+
+The table is read once for it, the column of ids and what the rule depends on. Nothing of what is found is published but
+the rule itself. Without a column the manifest says that one row per person was stated, not checked; and where a column
+looks like an id with repeats, a release stops and asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.arrays import Integers
+from discreet.exceptions import AlphabetError, ParameterError, ReleaseError
+from discreet.notions.rows_together import unassumed_level
+from discreet.phrases import rounded_up
+from discreet.protocol import Protocol
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.randomness import Keystream
+from discreet.records.header import column_names
+from discreet.records.letters import LetterReader
+from discreet.records.persons import (
+    NOT_CHECKED,
+    NOT_COUNTED,
+    PLURALS,
+    Rule,
+    Unit,
+    WhoseRows,
+    check_shared,
+    chosen_rows,
+    differing,
+    offered,
+    refused_tied,
+    rule_of,
+    unit_codes,
+)
+from discreet.records.source import open_records
+from discreet.release.id_columns import check_single_rows, suspected_ids
+
+KEYED = "rows of one person with equal values share one draw; persons by the column"
+RowMask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class RowsAsked:
+    """What somebody says about whose rows they are: a column and a rule, or that nobody has two.
+
+    Arguments:
+        person, household: the column that names them.
+        rows: where one has several: "one", "tied" or "independent".
+        one_row_per_person: nobody has two.
+    Example:
+        >>> from discreet.release import RowsAsked
+        >>> RowsAsked(person="id", rows="one").person
+        'id'
+    """
+
+    person: str | None = None
+    household: str | None = None
+    rows: str | None = None
+    one_row_per_person: bool = False
+
+    @property
+    def unit(self) -> Unit | None:
+        return Unit.asked(self.person, self.household)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInForce:
+    """What a release does about them: `told` is published; `chosen` are the rows that are released, if not all;
+    `tied` is the column of persons whose rows share a draw."""
+
+    told: str = NOT_CHECKED
+    chosen: RowMask | None = None
+    tied: str | None = None
+    units: int | None = None
+    most: int = 1
+    drawn: int = 1
+    """Rows of one person that are drawn by themselves, at most."""
+    judged: RowMask | None = None
+    """As many rows, chosen alike by every check and release, so that one foretells the other."""
+    suspects: tuple[str, ...] = ()
+    """Columns that look like ids: nobody said whose rows these are."""
+
+    @property
+    def one_of(self) -> int:
+        """Among how many rows of one person, at most, the one that is released was chosen."""
+        return 1 if self.chosen is None else self.most
+
+    def released(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows that are released."""
+        return self.of(batches, self.chosen)
+
+    def of(self, batches: Iterable[pa.RecordBatch], rows: RowMask | None) -> Iterator[pa.RecordBatch]:
+        """These rows, or all; the table must be the one that was looked at, in its order."""
+        if rows is None:
+            yield from batches
+            return
+        met = 0
+        for batch in batches:
+            part = rows[met : met + len(batch)]
+            met += len(batch)
+            if len(part) != len(batch):
+                break
+            yield batch.filter(pa.array(part))
+        if met != len(rows):
+            raise ReleaseError("the table changed while it was read", where="rows", remedy="Release it again.")
+
+
+def rows_in_force(
+    table: Any,
+    protocol: AnyProtocol,
+    asked: RowsAsked,
+    randomness: Keystream,
+    *,
+    identity: str | None,
+    encoding: str | None,
+    twice: bool,
+    later: bool = False,
+    several_rows: bool = False,
+) -> RowsInForce:
+    """The rule that holds for this table; refused where it cannot, with what the others would give. With `later`,
+    whether a column that looks like an id has repeats is left to whoever reads the table."""
+    stated = protocol.statement.rows
+    unit, rule = asked.unit, rule_of(asked.rows)
+    if asked.one_row_per_person and (unit is not None or rule is not None):
+        raise ParameterError(
+            "one row per person, and a column or a rule for several", where="rows", remedy="Say one of the two."
+        )
+    if unit is None and not asked.one_row_per_person and isinstance(stated, WhoseRows):
+        unit = Unit(stated.unit, stated.column)
+        rule = rule or (None if stated.rule is Rule.single else stated.rule)
+    if unit is None:
+        if rule is not None:
+            raise ParameterError(
+                "a rule for rows without a column that says whose they are", where="rows", remedy="Give --person."
+            )
+        if not asked.one_row_per_person and identity is None and twice:
+            suspects = suspected_ids(table, protocol, encoding)
+            if not later:
+                check_single_rows(table, suspects, encoding)
+            return RowsInForce(suspects=suspects)
+        if several_rows and identity is not None and twice:
+            return _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
+        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED)
+    if not twice:
+        raise ReleaseError(
+            "whose rows they are is read before anything is drawn, and a stream can be read once",
+            where=unit.column,
+            remedy="Give a file, or say --one-row-per-person (one_row_per_person=True).",
+        )
+    return _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
+
+
+@dataclass(frozen=True, eq=False)
+class _PersonReading:
+    table: Any
+    protocol: AnyProtocol
+    unit: Unit
+    rule: Rule | None
+    encoding: str | None
+
+    def judged(self, randomness: Keystream) -> RowsInForce:
+        units, values, strata, secrets = self._read()
+        unit, column = self.unit.name, self.unit.column
+        rows = np.bincount(units) if len(units) else np.ones(1, np.int64)
+        most, different = int(rows.max()), differing(units, values)
+        if secrets is not None:
+            names = ", ".join(one.name for one in self.protocol.joint.secrets)
+            check_shared(units, secrets, unit, names)
+        if most == 1:
+            return RowsInForce(f"one row per {unit}: checked in the column {column}", units=len(rows))
+        if self.rule is None:
+            raise self._undecided(len(rows), len(units), most, int((rows > 1).sum()), different)
+        if self.rule is Rule.one:
+            found = WhoseRows(unit, column, Rule.one, len(rows), len(units), most)
+            chosen, judged = (
+                chosen_rows(units, source.words(len(units))) for source in (randomness, Keystream.testing())
+            )
+            return RowsInForce(str(found), chosen, None, len(rows), most, judged=judged)
+        if different := different or differing(units, strata):
+            if self.rule is Rule.tied:
+                raise refused_tied(unit, column, different)
+            if differing(units, strata):
+                raise AlphabetError(
+                    f"{differing(units, strata):,} {PLURALS[unit]} have rows in different strata",
+                    where=column,
+                    remedy="Release one row of each (--rows one).",
+                )
+        if self.rule is Rule.tied:
+            found = WhoseRows(unit, column, Rule.tied, len(rows), len(units), most)
+            return RowsInForce(str(found), None, column, len(rows), most)
+        return self._independent(len(rows), len(units), most)
+
+    def keyed(self) -> RowsInForce:
+        """Rows of one id, drawn with a key: equal values share a draw, and each different one has a draw of its own."""
+        units, values, strata, secrets = self._read()
+        column = self.unit.column
+        rows = np.bincount(units) if len(units) else np.ones(1, np.int64)
+        drawn = np.bincount(np.unique(np.stack([units, strata, values]), axis=1)[0]).max() if len(units) else 1
+        if int(rows.max()) == 1:
+            return RowsInForce(f"one row per person: checked in the column {column}", units=len(rows))
+        if secrets is not None and differing(units, secrets):
+            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=int(rows.max()))
+        if drawn == 1:
+            return RowsInForce(f"{KEYED} {column}, all with one value", units=len(rows), most=int(rows.max()))
+        together, without = _shown(self._together(int(drawn))), _shown(self._without(int(drawn)))
+        told = f"up to {drawn} values of a person, together at most {together} if they are independent given the secret"
+        told = f"{KEYED} {column}; {told}; without that, {without}"
+        return RowsInForce(told, units=len(rows), most=int(rows.max()), drawn=int(drawn))
+
+    def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
+        stated, unit = self.protocol.statement.rows, self.unit
+        promised = stated.epsilon if isinstance(stated, WhoseRows) and stated.epsilon else self.protocol.notion.epsilon
+        level = self._together(most)
+        if level > promised:
+            raise ReleaseError(
+                f"up to {most} rows of a {unit.name}, independent given the secret, have level {_shown(level)}, and "
+                f"{rounded_up(promised)} is promised",
+                where=f"column {unit.column}",
+                remedy=f"Design again with --{unit.name} {unit.column} --rows independent on a table with as many rows "
+                f"of a {unit.name}, or use --rows one.",
+            )
+        found = WhoseRows(unit.name, unit.column, Rule.independent, persons, rows, most, level)
+        without = _shown(self._without(most))
+        return RowsInForce(f"{found}; without that, {without}", units=persons, most=most, drawn=most)
+
+    def _undecided(self, persons: int, rows: int, most: int, several: int, different: int) -> ReleaseError:
+        unit, now = self.unit, rounded_up(self.protocol.epsilon)
+        together, without = _shown(self._together(most)), _shown(self._without(most))
+        level = f"all {rows:,} rows, level {together} if they are independent given the secret they share"
+        return ReleaseError(
+            f"{several:,} of {persons:,} {PLURALS[unit.name]} have several rows, up to {most}",
+            where=f"column {unit.column}",
+            remedy=offered(unit.name, persons, rows, most, different, level, f", without that {without}", now=now),
+        )
+
+    def _together(self, most: int) -> float:
+        return max(one.rows_level(most) for one in _strata(self.protocol))
+
+    def _without(self, most: int) -> float:
+        return max(unassumed_level(one.channel, one.joint, most) for one in _strata(self.protocol))
+
+    def _read(self) -> tuple[Integers, Integers, Integers, Integers | None]:
+        """Units, letters, strata and secrets of all rows; no secrets where the table does not have them."""
+        joint = self.protocol.joint
+        letters, secret = LetterReader(joint.reads), LetterReader(joint.secrets)
+        given = LetterReader(self.protocol.given) if isinstance(self.protocol, StratifiedProtocol) else None
+        there = set(column_names(self.table, self.encoding))
+        readers = [letters, *([given] if given else []), *([secret] if set(secret.columns) <= there else [])]
+        coded = list(dict.fromkeys(name for reader in readers for name in reader.columns))
+        extra = [name for name in self.unit.columns if name not in coded]
+        ids: list[list[pa.Array]] = [[] for _ in self.unit.columns]
+        codes: list[list[Integers]] = [[] for _ in readers]
+        with open_records(self.table, coded, extra, encoding=self.encoding, in_order=True) as source:
+            for batch in source:
+                for place, name in enumerate(self.unit.columns):
+                    ids[place].append(batch.column(name))
+                for place, reader in enumerate(readers):
+                    cells = [batch.column(name) for name in reader.columns]
+                    codes[place].append(reader.codes(cells).astype(np.int64))
+        units = unit_codes(ids[0], self.unit.column)
+        if len(ids) > 1 and int(np.bincount(unit_codes(ids[1], self.unit.columns[1])).max(initial=0)) > 1:
+            raise ReleaseError(
+                "persons with several rows within the households",
+                where=f"column {self.unit.columns[1]}",
+                remedy="Bring the table to one row per person, or give --household alone.",
+            )
+        every = [np.concatenate(one) if one else np.zeros(0, np.int64) for one in codes]
+        strata = every[1] if given else np.zeros(len(units), np.int64)
+        return units, every[0], strata, every[-1] if readers[-1] is secret else None
+
+
+def _strata(protocol: AnyProtocol) -> Sequence[Protocol]:
+    return tuple(protocol.strata.values()) if isinstance(protocol, StratifiedProtocol) else (protocol,)
+
+
+def _shown(level: float) -> str:
+    return "no bound" if math.isinf(level) else rounded_up(level)

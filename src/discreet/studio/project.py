@@ -1,0 +1,249 @@
+"""A project: a folder with every decision, saved after each of them, and the way back.
+
+    studio.json         decisions now, before and after (undo, redo), the revision, results that still hold
+    study.toml          the same study for `discreet study run`, once a secret and a release are named
+    protocol.json       the rules, proven; its ledger beside it
+    release/            what may be published, after the one draw
+
+The file is the truth: it is read for every request and replaced whole, under a lock, so that several tabs, and several
+servers, cannot disturb each other. A change says which revision it was made from; one made from an older page is
+refused, and the page asks to be loaded again. Whether there was a draw is read from the release itself, never from
+`studio.json`: after a kill nothing is half released.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.exceptions import ParameterError
+from discreet.files.atomic_file import unpublished
+from discreet.studio.choices import Choices
+
+STATE, STUDY, PROTOCOL, RELEASE = "studio.json", "study.toml", "protocol.json", "release"
+VERSION: Final = 1
+MOST_STEPS_BACK: Final = 100
+SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+LONGEST_SLUG: Final = 100
+LARGEST_STATE: Final = 64 << 20
+
+
+class OtherTab(ParameterError):
+    """The project was changed from another page meanwhile."""
+
+
+class AlreadyReleased(ParameterError):
+    """A released project does not change any more."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the file says. `results` are by name, each with the question it answers."""
+
+    now: Choices
+    past: tuple[dict[str, Any], ...] = ()
+    future: tuple[dict[str, Any], ...] = ()
+    revision: int = 1
+    when: str = ""
+    results: dict[str, Any] = field(default_factory=dict)
+
+    def answer(self, name: str, question: Any) -> Any:
+        """A result, if it answers this question; None where it must be computed (again)."""
+        found = self.results.get(name)
+        return found["answer"] if found and found["question"] == _plain(question) else None
+
+
+@dataclass(frozen=True)
+class Project:
+    """One folder."""
+
+    folder: Path
+
+    @property
+    def slug(self) -> str:
+        return self.folder.name
+
+    @property
+    def released_file(self) -> Path:
+        table = Path(self.saved().now.table)
+        suffix = table.suffix.lower() if table.suffix.lower() in (".parquet", ".arrow", ".feather") else ".csv"
+        return self.folder / RELEASE / f"released{suffix}"
+
+    @property
+    def manifest_file(self) -> Path:
+        return self.released_file.with_name(f"{self.released_file.name}.manifest.json")
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Of the draw, if there was one: file and manifest are published together, the file last."""
+        if not (self.manifest_file.is_file() and self.released_file.is_file()):
+            return None
+        found = json.loads(self.manifest_file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else None
+
+    @property
+    def drawn(self) -> bool:
+        return self.manifest() is not None
+
+    # ---- reading and writing --------------------------------------------------------------------------------
+
+    def saved(self) -> Saved:
+        path = self.folder / STATE
+        if path.stat().st_size > LARGEST_STATE:
+            raise ParameterError("a project file that is too large", where=STATE, remedy="Begin a new project.")
+        try:
+            stated = json.loads(path.read_text(encoding="utf-8"))
+            return Saved(
+                Choices.of(stated["now"]), tuple(stated["past"]), tuple(stated["future"]),
+                int(stated["revision"]), str(stated["when"]), dict(stated["results"]),
+            )  # fmt: skip
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ParameterError(
+                f"a project that cannot be read ({type(error).__name__})", where=STATE, remedy="Begin a new one."
+            ) from None
+
+    @classmethod
+    def begin(cls, folder: Path, choices: Choices) -> Project:
+        """A new folder, or the project that is there already."""
+        folder.mkdir(parents=True, exist_ok=True)
+        project = cls(folder)
+        if not (folder / STATE).exists():
+            (folder / RELEASE).mkdir(exist_ok=True)
+            project._write(Saved(choices))
+        return project
+
+    def _write(self, saved: Saved) -> Saved:
+        saved = replace(saved, when=datetime.now().isoformat(timespec="seconds"))
+        content = {
+            "version": VERSION,
+            "revision": saved.revision,
+            "when": saved.when,
+            "now": saved.now.plain(),
+            "past": list(saved.past[-MOST_STEPS_BACK:]),
+            "future": list(saved.future),
+            "results": saved.results,
+        }
+        _whole(self.folder / STATE, json.dumps(content, ensure_ascii=False, indent=1).encode())
+        return saved
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with (self.folder / ".studio.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    # ---- changing -------------------------------------------------------------------------------------------
+
+    def change(self, revision: int, step: Callable[[Choices], Choices]) -> Saved:
+        """One decision, saved; a step back leads here again."""
+        with self._locked():
+            saved = self._current(revision)
+            now = step(saved.now)
+            if now == saved.now:
+                return saved
+            past = (*saved.past, saved.now.plain())
+            return self._write(replace(saved, now=now, past=past, future=(), revision=saved.revision + 1))
+
+    def undo(self, revision: int) -> Saved:
+        with self._locked():
+            saved = self._current(revision)
+            if not saved.past:
+                return saved
+            now, future = Choices.of(saved.past[-1]), (*saved.future, saved.now.plain())
+            return self._moved(saved, now, saved.past[:-1], future)
+
+    def redo(self, revision: int) -> Saved:
+        with self._locked():
+            saved = self._current(revision)
+            if not saved.future:
+                return saved
+            return self._moved(saved, Choices.of(saved.future[-1]), (*saved.past, saved.now.plain()), saved.future[:-1])
+
+    def _moved(self, saved: Saved, now: Choices, past: tuple[Any, ...], future: tuple[Any, ...]) -> Saved:
+        """A step back undoes a decision, not how far the way is known."""
+        now = replace(now, reached=max(now.reached, saved.now.reached))
+        return self._write(replace(saved, now=now, past=past, future=future, revision=saved.revision + 1))
+
+    def reach(self, step: int) -> Saved:
+        """The way is open up to this step; no decision, so no step back."""
+        with self._locked():
+            saved = self.saved()
+            if step <= saved.now.reached or self.drawn:
+                return saved
+            return self._write(replace(saved, now=replace(saved.now, reached=step)))
+
+    def settle(self, follow: Callable[[Choices], Choices]) -> Saved:
+        """What follows from the table or from a decision and is nobody's own: no step back leads before it."""
+        with self._locked():
+            saved = self.saved()
+            now = follow(saved.now)
+            return saved if self.drawn or now == saved.now else self._write(replace(saved, now=now))
+
+    def keep(self, name: str, question: Any, answer: Any) -> Saved:
+        """A result, with what it answers. It changes no decision, so pages in other tabs stay valid."""
+        with self._locked():
+            saved = self.saved()
+            results = {**saved.results, name: {"question": _plain(question), "answer": _plain(answer)}}
+            return self._write(replace(saved, results=results))
+
+    def _current(self, revision: int) -> Saved:
+        saved = self.saved()
+        if self.drawn:
+            raise AlreadyReleased(
+                "this project was released; its choices are fixed", where=self.slug, remedy="Copy it to go on."
+            )
+        if revision != saved.revision:
+            raise OtherTab("this project was changed in another tab", where=self.slug, remedy="Reload the page.")
+        return saved
+
+    def write(self, name: str, content: str) -> None:
+        """A file of the project, whole or not at all."""
+        _whole(self.folder / name, content.encode())
+
+
+def _whole(path: Path, content: bytes) -> None:
+    with unpublished(path) as file:
+        file.write(content)
+        file.publish()
+
+
+def _plain(value: Any) -> Any:
+    """As it comes back from the file: tuples are lists there."""
+    return json.loads(json.dumps(value))
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The folder that projects are in."""
+
+    folder: Path
+
+    def projects(self) -> list[Project]:
+        """Newest change first."""
+        if not self.folder.is_dir():
+            return []
+        found = [Project(path) for path in self.folder.iterdir() if SLUG.fullmatch(path.name) and _is_project(path)]
+        return sorted(found, key=lambda one: -(one.folder / STATE).stat().st_mtime)
+
+    def get(self, slug: str) -> Project | None:
+        path = self.folder / slug
+        return Project(path) if len(slug) <= LONGEST_SLUG and SLUG.fullmatch(slug) and _is_project(path) else None
+
+    def new(self, name: str) -> Path:
+        """A folder of a plain name, that is not there yet."""
+        plain = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:40].strip("-") or "study"
+        slug, number = plain, 1
+        while (self.folder / slug).exists():
+            number += 1
+            slug = f"{plain}-{number}"
+        return self.folder / slug
+
+
+def _is_project(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and (path / STATE).is_file()

@@ -1,0 +1,97 @@
+"""The study that a release amounts to: what its protocol and its options say, as a study file would have it.
+
+A protocol knows what was protected, promised, given, grouped and counted by. It does not know for which purpose its
+mechanism was searched: outputs that are values are taken for "values", others for "information".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from discreet.attribute import Attribute, Form
+from discreet.notions.average import OnAverage
+from discreet.notions.by_name import spelling
+from discreet.notions.conjunction import belt_of
+from discreet.notions.notion import words_of
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, in_all_strata
+from discreet.records.grouping import Bins, Merged
+from discreet.records.persons import Rule, WhoseRows
+from discreet.release import Job
+from discreet.study_file import StudyFile
+
+
+def study_of(protocol: AnyProtocol, job: Job) -> StudyFile:
+    """The study that a release with this protocol amounts to."""
+    joint = protocol.joint
+    given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
+    bins, merge = _groups((*joint.secrets, *joint.releases, *given))
+    asked = StudyFile(
+        table=job.source,
+        secret=tuple(attribute.name for attribute in joint.secrets),
+        release=tuple(attribute.name for attribute in joint.releases),
+        given=tuple(attribute.name for attribute in given),
+        keep=job.keep,
+        bins=bins,
+        merge=merge,
+        weight=joint.weight or None,
+        purpose="values" if set(protocol.outputs) <= set(joint.target_letters) else "information",
+        sees_secret=joint.form is Form.CURATOR,
+        include_secret=joint.form is Form.RELEASES_SECRET,
+        keep_order=job.keep_order,
+        encoding=job.encoding,
+        people=job.data,
+        budget=job.budget,
+        repeat=job.repeat,
+        unknown_anyway=job.unknown_anyway,
+        policy=None if job.policy is None else str(job.policy),
+        targets={"protocol": str(job.protocol), **({"released": job.target} if job.target else {})},
+    )
+    return replace(asked, **_promised(protocol), **_whose(protocol, job))
+
+
+def _promised(protocol: AnyProtocol) -> dict[str, Any]:
+    """The first promise by its name, with its belt, or the ceiling of an average; to a person, where it is made to one
+    whose rows are drawn by themselves, and for all strata together."""
+    stated, strata = protocol.statement.rows, protocol.strata if isinstance(protocol, StratifiedProtocol) else ()
+    notion = in_all_strata(protocol.notion, max(1, len(strata)))
+    leading = notion.promises[0]
+    epsilon = stated.epsilon if isinstance(stated, WhoseRows) and stated.epsilon is not None else leading.epsilon
+    ceiling = notion.ceiling if isinstance(notion, OnAverage) else None
+    alone = "epsilon" in {one.name for one in fields(leading)}
+    belted = ceiling is None and len(notion.promises) > 1
+    confidence = getattr(getattr(leading, "uncertainty", None), "confidence", None)
+    return {
+        "notion": words_of(leading).command if alone else spelling(leading),
+        "epsilon": epsilon if alone else None,
+        "belt": belt_of(notion) if belted else None,
+        "ceiling": spelling(ceiling) if ceiling is not None and len(ceiling.promises) == 1 else None,
+        "confidence": None if confidence is None else round(confidence, 12),
+    }
+
+
+def _whose(protocol: AnyProtocol, job: Job) -> dict[str, Any]:
+    """Whose rows they are: as the release was told, or as the protocol states it."""
+    asked, stated = job.rows, protocol.statement.rows
+    if asked.unit is None and not asked.one_row_per_person and isinstance(stated, WhoseRows):
+        rule = None if stated.rule is Rule.single else str(stated.rule)
+        return {stated.unit: stated.column, "rows": asked.rows or rule}
+    return {
+        "person": asked.person or job.identity,
+        "household": asked.household,
+        "rows": asked.rows,
+        "one_row_per_person": asked.one_row_per_person,
+    }
+
+
+def _groups(columns: Sequence[Attribute]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Bins and merges in words. What was rare is named by its values; those beyond are not in the protocol."""
+    bins, merges = [], []
+    for column in columns:
+        for step in () if column.grouping is None else column.grouping.steps:
+            if isinstance(step, Bins):
+                bins.append(f"{column.name}={','.join(step.edges)}")
+            elif isinstance(step, Merged):
+                merges.append(f"{column.name}: {', '.join(step.values)} -> {step.into}")
+    return tuple(bins), tuple(merges)
