@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet import compiling
+
 SOURCE = Path(__file__).parents[1] / "src/discreet"
 
 SEARCHES = """
@@ -112,3 +114,23 @@ def test_numba_alone_keeps_the_old_one(kernels: Path) -> None:
 def test_without_a_cache_folder_everything_still_runs(kernels: Path) -> None:
     (kernels.parent / "cache").write_text("a file where the folder should be")
     assert asked(kernels) == [20, 0]
+
+
+def test_a_stop_waits_until_what_is_compiled_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    @compiling.example("a test of stops")
+    def run() -> None:
+        compiling.stop()
+        done.append("whole")
+
+    monkeypatch.setattr(compiling, "_folder", lambda: tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == ["whole"]
+    with pytest.raises(KeyboardInterrupt):
+        compiling.stop()
+    with pytest.raises(KeyboardInterrupt):  # it was stopped, so it runs again when it is asked for again
+        run()
+    assert done == ["whole", "whole"]
+    del compiling.EXAMPLES["a test of stops"]

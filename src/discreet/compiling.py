@@ -68,12 +68,17 @@ def example(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
             global _spent
             if name in _DONE:
                 return
-            _DONE.add(name)
             started = time.perf_counter()
             marker = _folder() / f"{name.replace(' ', '-')}.ready"
             if not marker.exists():
                 LOG.warning("compiling %s, once: about ten seconds", name)
-            run()
+            _DONE.add(name)  # before it runs: it may call what asks for it
+            try:
+                with _whole():
+                    run()
+            except BaseException:
+                _DONE.discard(name)
+                raise
             with contextlib.suppress(OSError):
                 marker.touch()
             _spent += time.perf_counter() - started
@@ -85,6 +90,29 @@ def example(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
 
 
 _DONE: set[str] = set()
+_under_way = _stop_after = False
+
+
+def stop() -> None:
+    """Raise KeyboardInterrupt, or once what is being compiled is whole: of half of it nothing is kept, and whoever is
+    stopped often would compile the same code again and again."""
+    global _stop_after
+    if not _under_way:
+        raise KeyboardInterrupt
+    _stop_after = True
+
+
+@contextlib.contextmanager
+def _whole() -> Iterator[None]:
+    global _under_way, _stop_after
+    outer, _under_way = _under_way, True
+    try:
+        yield
+    finally:
+        _under_way = outer
+        if _stop_after and not outer:
+            _stop_after = False
+            raise KeyboardInterrupt
 
 
 def seconds() -> float:

@@ -227,12 +227,13 @@ def work(pipe: Connection) -> None:
 
     def interrupt(*_: Any) -> None:
         if busy:
-            raise KeyboardInterrupt
+            compiling.stop()
 
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C in the terminal is for the studio
     signal.signal(signal.SIGUSR1, interrupt)
     warnings.simplefilter("ignore")  # what a steward must know is in the results
+    from discreet import compiling
     from discreet.studio.tasks import TASKS
 
     while True:
