@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,11 @@ settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    folder = tempfile.TemporaryDirectory(prefix="discreet-tests-")  # for fixtures that live longer than one test
+    config.add_cleanup(folder.cleanup)
+    os.environ["XDG_DATA_HOME"] = folder.name
 
 
 @pytest.fixture(autouse=True)

@@ -122,6 +122,13 @@ def test_what_is_no_change_is_refused(studio: Any, project: Project, body: bytes
     assert (project.folder / "studio.json").read_bytes() == before
 
 
+def test_half_a_surrogate_is_no_name(studio: Any, project: Project) -> None:
+    revision = project.saved().revision
+    told = studio.change(project, "name", "half \ud83d of one")
+    assert told["status"] == 400
+    assert project.saved().revision == revision
+
+
 def test_a_form_of_another_page_is_no_change(studio: Any, project: Project) -> None:
     """A plain form cannot send JSON by its type; even one of our own origin is refused."""
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):

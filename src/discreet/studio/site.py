@@ -142,6 +142,7 @@ class Site:
 
         try:
             stated = json.loads(await request.body() or b"{}")
+            json.dumps(stated, ensure_ascii=False).encode()  # half a surrogate is no character: no page could show it
         except (ValueError, RecursionError):
             raise ParameterError("not JSON", where="change", remedy="Reload the page.") from None
         if not isinstance(stated, dict) or request.headers.get("content-type") != "application/json":
