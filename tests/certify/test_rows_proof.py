@@ -11,6 +11,7 @@ import pytest
 import discreet as dc
 from discreet.certify import rows_proof
 from discreet.datasets import adult
+from discreet.notions.rows_together import rows_level
 from discreet.protocol.statement import Statement
 from discreet.records.persons import Rule, WhoseRows
 
@@ -141,3 +142,14 @@ def test_households_of_adult() -> None:
     joint = dc.Joint.from_table(adult(), secret="marital-status", release="education")
     protocol = dc.design(joint, dc.LIP(0.5)).protocol
     assert [protocol.rows_level(rows) for rows in (2, 3, 4)] == pytest.approx([1.118, 1.825, 2.609], abs=1e-3)
+
+
+@pytest.mark.parametrize("rows", [25, 60, 600])
+def test_many_rows_have_numbers_that_no_float_holds(rows: int) -> None:
+    """From twenty rows on the masses are above 2^1024: that once ended in an OverflowError."""
+    joint = dc.Joint.from_counts([[30, 70], [40, 60]])
+    channel = dc.Channel(np.array([[0.51, 0.49], [0.49, 0.51]]), joint.letters)
+    protocol = dc.Protocol.make(channel, joint, dc.LIP(1.0))
+    proven = protocol.rows_level(rows)
+    assert proven == pytest.approx(rows_level(protocol.notion, protocol.channel, joint, rows), abs=1e-6)
+    assert proven > 0.8 * rows * protocol.epsilon

@@ -81,12 +81,21 @@ def test_other_values_of_the_same_people_are_another_draw(folder: Path) -> None:
     assert sanitise_file(job(folder, "three.csv", "ssn")).draws == 2
 
 
+def alike(folder: Path) -> pd.DataFrame:
+    """The people, with one value for all rows of a family."""
+    people = pd.read_csv(folder / "people.csv")
+    return people.assign(release=people.groupby("family")["release"].transform("first"))
+
+
 def test_repeated_ids_are_refused_unless_they_are_announced(folder: Path) -> None:
     """With one id for all a protocol once mapped every letter to one output for everybody."""
     with pytest.raises(ReleaseError, match=f"{PEOPLE // 2} records carry an id"):
         sanitise_file(job(folder, "one.csv", "family"))
     assert not (folder / "one.csv").exists()
     assert not (folder / "protocol.json.ledger").exists()
+    with pytest.raises(ReleaseError, match="rows with different values"):
+        sanitise_file(job(folder, "one.csv", "family", several_rows=True))
+    alike(folder).to_csv(folder / "people.csv", index=False)
     sanitise_file(job(folder, "one.csv", "family", several_rows=True))
     assert "share one draw" in str(manifest(folder, "one.csv")["identity"])
 
@@ -95,6 +104,7 @@ def test_frames_refuse_them_too(folder: Path) -> None:
     protocol, people = dc.Protocol.load(folder / "protocol.json"), pd.read_csv(folder / "people.csv")
     with pytest.raises(ReleaseError, match="carry an id"):
         protocol.sanitise(people, key=folder / "key", identity="family")
+    people = alike(folder)
     tied = protocol.sanitise(people, key=folder / "key", identity="family", several_rows=True, keep_order=True)
     for _, rows in tied.assign(family=people["family"], value=people["release"]).groupby(["family", "value"]):
         assert rows["release"].nunique() == 1

@@ -1,6 +1,8 @@
 """What a person with several rows is told to have released: rows chosen anew, rows under one id, books that forget."""
 
 import json
+import time
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dc
-from discreet.exceptions import BudgetError
+from discreet.exceptions import BudgetError, ParameterError, ProofError, ReleaseError
+from discreet.records.persons import Rule, WhoseRows
 from discreet.release import Job, rehearse_file, sanitise_file
 from discreet.release.keyed_draws import keyed_draws
 from discreet.release.ledger import total_epsilon
@@ -93,21 +96,55 @@ def test_totals_of_chosen_rows_are_never_below_what_every_choice_tells() -> None
         assert total_epsilon(protocol, 2, one_of=1) == total_epsilon(protocol, 2)
 
 
-def test_rows_of_one_id_are_said_to_be_one_persons(folder) -> None:
-    """Keyed draws of rows that differ: the manifest once said "one row per person" and the level of one."""
+def test_rows_of_one_id_with_different_values_share_no_draws(folder) -> None:
+    """Which cells of a person are alike told which values are equal: 0.102 was stated, and three rows told 2.47."""
     keyed = {"key": folder / "key", "identity": "pid", "several_rows": True}
-    sanitise_file(job(folder, "1.csv", **keyed))
-    protocol, told = dc.Protocol.load(folder / "p.json"), said(folder, "1.csv")
-    assert "one row per person" not in told["rows"]
-    assert "up to 2 values of a person" in told["rows"]
-    assert told["total_epsilon"] == pytest.approx(protocol.rows_level(2))
-    assert told["total_epsilon"] > 1.3 * protocol.epsilon
-    frame = protocol.sanitise(rows_of_persons(), **keyed)
-    assert frame.attrs["discreet release"]["rows"] == told["rows"]
-    found = rehearse_file(job(folder, "2.csv", **keyed))
-    assert found.promise["rows"] == told["rows"]
-    assert found.account is not None
-    assert (found.account.draws, found.account.epsilon) == (1, told["total_epsilon"])
+    with pytest.raises(ReleaseError, match="different values"):
+        sanitise_file(job(folder, "1.csv", **keyed))
+    protocol = dc.Protocol.load(folder / "p.json")
+    with pytest.raises(ReleaseError, match="has no bound"):
+        protocol.sanitise(rows_of_persons(), **keyed)
+    assert any("has no bound" in one.what for one in rehearse_file(job(folder, "2.csv", **keyed)).refusals)
+    alike = rows_of_persons().assign(x=lambda rows: rows.groupby("pid")["x"].transform("first"))
+    told = protocol.sanitise(alike, **keyed).attrs["discreet release"]
+    assert "all with one value" in told["rows"]
+
+
+def test_a_promise_to_households_is_not_kept_to_persons(tmp_path) -> None:
+    """A household's protocol was once released with --person, and its total said what one person's row tells."""
+    table = rows_of_persons().assign(
+        home=lambda rows: rows["pid"] // 2, s=lambda rows: np.where(rows.home % 2, "a", "b")
+    )
+    joint = dc.Joint.from_table(table, secret="s", release="x", household="home", rows="one")
+    protocol = dc.design(joint, dc.LIP(0.3)).protocol
+    for asked in ({"person": "pid", "rows": "one"}, {"one_row_per_person": True}):
+        with pytest.raises(ReleaseError, match="made to households"):
+            protocol.sanitise(table, **asked)
+    assert len(protocol.sanitise(table, household="home", rows="one")) == PERSONS / 2
+
+
+def test_one_row_per_person_is_checked_where_the_column_is_known(tmp_path) -> None:
+    table = rows_of_persons()
+    protocol = dc.design(dc.Joint.from_table(table, secret="s", release="x", person="pid", rows="one"), dc.LIP(0.3))
+    with pytest.raises(ReleaseError, match="400 of 400 persons have several rows"):
+        protocol.protocol.sanitise(table, one_row_per_person=True)
+    single = protocol.protocol.sanitise(table.drop_duplicates("pid"), one_row_per_person=True)
+    assert "checked in the column pid" in single.attrs["discreet release"]["rows"]
+
+
+@pytest.mark.parametrize("most", [2_000, 100_000, 10**9])
+def test_a_small_file_cannot_state_rows_that_nobody_can_prove(folder, most: int) -> None:
+    """800 bytes once kept the reader busy for a minute, and took 15 GB."""
+    joint = dc.Joint.from_table(rows_of_persons(), secret="s", release="x")
+    channel = dc.Channel(np.array([[0.52, 0.48], [0.48, 0.52]]), joint.letters, LETTERS)
+    protocol = dc.Protocol.make(channel, joint, dc.LIP(1.0))
+    stated = WhoseRows("person", "pid", Rule.independent, 400, 400 + most, most, 3.0)
+    started = time.process_time()
+    with pytest.raises(ProofError, match=r"too many|tell more together"):
+        protocol.stating(replace(protocol.statement, rows=stated))
+    assert time.process_time() - started < 20
+    with pytest.raises(ParameterError, match="whose rows"):
+        replace(stated, rows=most)
 
 
 def test_a_line_that_may_have_been_noise_is_one(tmp_path) -> None:

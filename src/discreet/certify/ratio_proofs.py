@@ -256,7 +256,22 @@ def bounded_ratios(
 ) -> Ratios:
     """(high / high_total) / (low / low_total), with 0/0 = 1: an output that never occurs tells nothing."""
     upper = _uppers(high * low_total, high_total * low)
-    return Ratios(upper, (high / high_total).astype(float), (low / low_total).astype(float), witness)
+    return Ratios(upper, _quotients(high, high_total), _quotients(low, low_total), witness)
+
+
+def _quotients(numerators: ExactIntegers, denominators: ExactIntegers) -> NDArray[np.float64]:
+    """As floats; infinite where no float is as large, as for many rows together."""
+    try:
+        return np.asarray((numerators / denominators).astype(float))
+    except OverflowError:
+        return np.asarray(np.frompyfunc(_quotient, 2, 1)(numerators, denominators), dtype=float)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.inf
 
 
 def _upper(numerator: int, denominator: int) -> int | float:

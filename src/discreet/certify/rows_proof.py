@@ -46,6 +46,12 @@ from discreet.notions.srlip import SRLIP
 
 MOST_MASSES = 1 << 18
 """Secrets times outputs of all rows together that are listed: a second or so."""
+MOST_PRODUCTS = 1 << 27
+"""Of them, each as wide as rows and secrets make it: seconds. A file of a few bytes can state any number of rows."""
+MOST_POWERS = 1 << 22
+"""Secrets squared, times outputs, times rows, where every output stands for all rows: a second or so."""
+MOST_ROWS_PROVEN = 4096
+"""Products of longer numbers than these make take longer than linear in their length."""
 MOST_LOGARITHMS = 1 << 16
 WIDTH, PARTS = 96, 1 << 40
 """Logarithms are off by less than 2^−90; weights are whole numbers over 2^40."""
@@ -72,9 +78,15 @@ def rows_upper_bound(weights: Weights, bits: int, joint: Joint, notion: Notion, 
         )
     check_weights(weights, bits, joint, leading)
     one = RowMasses.of(weights, joint)
-    if math.comb(one.masses.shape[1] + rows - 1, rows) * len(one.names) <= MOST_MASSES:
+    if one.can_list(rows):
         return _listed(one.together(rows), bits, joint, leading)
     if isinstance(leading, LIP):
+        if rows > MOST_ROWS_PROVEN or len(one.names) * one.masses.size * rows > MOST_POWERS:
+            raise ProofError(
+                f"{rows:,} rows are too many to be proven together",
+                where="rows",
+                remedy="Release one row of each person (--rows one), or promise LDP.",
+            )
         return max(_fall(one, bits, joint, leading, rows), *(_rise(one, s, rows) for s in range(len(one.names))))
     raise ProofError(
         f"the outputs of {rows} rows are too many to be listed",
@@ -101,24 +113,32 @@ class RowMasses:
         occurs = np.flatnonzero((masses != 0).any(axis=0))
         return cls([joint.secret_letters[s] for s in seen], masses[:, occurs], totals[seen])
 
+    def can_list(self, rows: int) -> bool:
+        """Whether the outputs of all rows are few enough, and the numbers that belong to them short enough."""
+        names, outputs = self.masses.shape
+        if rows > MOST_PRODUCTS:
+            return False
+        found = math.comb(outputs + rows - 1, rows) * names
+        return found <= MOST_MASSES and found * names * rows * rows <= MOST_PRODUCTS
+
     def together(self, rows: int) -> RowMasses:
         """The same for the outputs of all rows, in any order."""
-        return self._chosen(combinations_with_replacement(range(self.masses.shape[1]), rows), rows)
-
-    def repeated(self, rows: int) -> RowMasses:
-        """The same where all rows have one output."""
-        return self._chosen([(y,) * rows for y in range(self.masses.shape[1])], rows)
-
-    def _chosen(self, outputs: object, rows: int) -> RowMasses:
-        chosen = np.array(list(outputs))  # type: ignore[call-overload]
-        powers = [int(total) ** (rows - 1) for total in self.totals]
-        common = math.lcm(*powers)
-        factors = np.array([common // power for power in powers], dtype=object)
+        chosen = np.array(list(combinations_with_replacement(range(self.masses.shape[1]), rows)))
+        factors = self._factors(rows)
         found = np.stack([_orders(chosen, rows) * factor for factor in factors])
         for place in range(rows):
             found = found * self.masses[:, chosen[:, place]]
-        totals = np.array([int(t) ** rows * int(f) for t, f in zip(self.totals, factors, strict=True)], dtype=object)
-        return RowMasses(self.names, found, totals)
+        return RowMasses(self.names, found, self.totals**rows * factors)
+
+    def repeated(self, rows: int) -> RowMasses:
+        """The same where all rows have one output."""
+        factors = self._factors(rows)
+        return RowMasses(self.names, self.masses**rows * factors[:, None], self.totals**rows * factors)
+
+    def _factors(self, rows: int) -> ExactIntegers:
+        powers = [int(total) ** (rows - 1) for total in self.totals]
+        common = math.lcm(*powers)
+        return np.array([common // power for power in powers], dtype=object)
 
 
 def _orders(chosen: np.ndarray[tuple[int, int], np.dtype[np.int64]], rows: int) -> ExactIntegers:

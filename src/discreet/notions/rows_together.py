@@ -48,7 +48,8 @@ ROUNDING = 1e-9
 """Levels are rounded up to a multiple of this."""
 MOST_SUMS = 4_000_000
 """Numbers held at a time while all combinations of outputs are tried."""
-MOST_COMBINATIONS = 20_000_000
+MOST_COMBINATIONS = 60_000_000
+"""Times rows: what is looked at one by one, seconds."""
 STEPS = 400
 MOST_TRIALS, CLOSE = 12, 2e-3
 """Of mechanisms, each designed at another level of a row, until that is known to so much of itself."""
@@ -145,14 +146,14 @@ def _log_mean(logs: Floats, prior: Floats) -> Floats:
 
 def _rise(told: Floats, prior: Floats, rows: int) -> float:
     """The largest −ln Σ p_s' Π t_s'(y_i)/t_s(y_i)."""
-    if math.comb(len(told) + rows - 1, rows) <= MOST_COMBINATIONS:
+    if rows * math.comb(len(told) + rows - 1, rows) <= MOST_COMBINATIONS:
         return _tried(told, prior, rows)
     return max(_bounded(told - told[:, [s]], prior, rows) for s in range(len(prior)))
 
 
 def _tried(told: Floats, prior: Floats, rows: int) -> float:
     """Over all combinations, a block of them at a time."""
-    worst, size = 0.0, max(1, MOST_SUMS // told.shape[1])
+    worst, size = 0.0, max(1, MOST_SUMS // (told.shape[1] * rows))
     every = combinations_with_replacement(range(len(told)), rows)
     while chosen := list(islice(every, size)):
         sums = told[np.array(chosen)].sum(axis=1)

@@ -30,7 +30,10 @@ from discreet.records.letters import Alphabet
 MOST_ROWS: Final = 100_000_000
 """Eight bytes and a few letters of each are held."""
 NOT_CHECKED: Final = "one row per person: stated by the steward, not checked"
-NOT_COUNTED: Final = "several rows per person: stated by the steward, not counted; the promise is a row's"
+NOT_COUNTED: Final = (
+    "several rows per person: stated by the steward, not counted; the promise is a row's, and what different rows of "
+    "one person tell together has no bound"
+)
 PLURALS: Final = {"person": "persons", "household": "households"}
 
 
@@ -62,7 +65,7 @@ class WhoseRows:
 
     def __post_init__(self) -> None:
         numbers = (self.units, self.rows, self.most)
-        sound = all(type(n) is int and 0 < n < 2**53 for n in numbers) and self.units <= self.rows
+        sound = all(type(n) is int and 0 < n < 2**53 for n in numbers) and self.units + self.most - 1 <= self.rows
         if self.unit not in PLURALS or not sound or (self.rule is Rule.single) != (self.most == 1):
             raise ParameterError("not a statement about whose rows they are", where="rows", remedy="Count a table.")
 

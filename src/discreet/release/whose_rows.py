@@ -132,9 +132,19 @@ def rows_in_force(
         raise ParameterError(
             "one row per person, and a column or a rule for several", where="rows", remedy="Say one of the two."
         )
-    if unit is None and not asked.one_row_per_person and isinstance(stated, WhoseRows):
-        unit = Unit(stated.unit, stated.column)
-        rule = rule or (None if stated.rule is Rule.single else stated.rule)
+    if isinstance(stated, WhoseRows):
+        if stated.unit == "household" and (asked.one_row_per_person or (unit is not None and unit.name == "person")):
+            raise ReleaseError(
+                "the promise was made to households, and this release would keep it to persons",
+                where=f"column {stated.column}",
+                remedy="Give --household COLUMN, or design again for persons.",
+            )
+        if asked.one_row_per_person and twice and stated.column in column_names(table, encoding):
+            single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
+            return single.judged(randomness)
+        if unit is None and not asked.one_row_per_person:
+            unit = Unit(stated.unit, stated.column)
+            rule = rule or (None if stated.rule is Rule.single else stated.rule)
     if unit is None:
         if rule is not None:
             raise ParameterError(
@@ -198,21 +208,26 @@ class _PersonReading:
         return self._independent(len(rows), len(units), most)
 
     def keyed(self) -> RowsInForce:
-        """Rows of one id, drawn with a key: equal values share a draw, and each different one has a draw of its own."""
+        """Rows of one id, drawn with a key: equal values share a draw. Where somebody's values differ, cells that are
+        alike show which of them are equal, and nothing bounds what that tells about the secret (theory 7.3)."""
         units, values, strata, secrets = self._read()
-        column = self.unit.column
-        rows = np.bincount(units) if len(units) else np.ones(1, np.int64)
-        drawn = np.bincount(np.unique(np.stack([units, strata, values]), axis=1)[0]).max() if len(units) else 1
-        if int(rows.max()) == 1:
-            return RowsInForce(f"one row per person: checked in the column {column}", units=len(rows))
+        column, most = self.unit.column, int(np.bincount(units).max()) if len(units) else 1
+        if most == 1:
+            return RowsInForce(
+                f"one row per person: checked in the column {column}", units=int(units.max(initial=-1)) + 1
+            )
         if secrets is not None and differing(units, secrets):
-            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=int(rows.max()))
-        if drawn == 1:
-            return RowsInForce(f"{KEYED} {column}, all with one value", units=len(rows), most=int(rows.max()))
-        together, without = _shown(self._together(int(drawn))), _shown(self._without(int(drawn)))
-        told = f"up to {drawn} values of a person, together at most {together} if they are independent given the secret"
-        told = f"{KEYED} {column}; {told}; without that, {without}"
-        return RowsInForce(told, units=len(rows), most=int(rows.max()), drawn=int(drawn))
+            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=most)
+        kinds = np.unique(np.stack([strata, values]), axis=1, return_inverse=True)[1].reshape(-1)
+        if different := differing(units, kinds.astype(np.int64)):
+            raise ReleaseError(
+                f"{different:,} persons have rows with different values, and draws that equal values share show which "
+                "are equal: what that tells has no bound",
+                where=f"column {column}",
+                remedy=f"Release one row of each (--person {column} --rows one), or give every row an id of its own "
+                f"and say --person {column} --rows independent.",
+            )
+        return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
 
     def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
         stated, unit = self.protocol.statement.rows, self.unit
