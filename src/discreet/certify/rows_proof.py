@@ -115,7 +115,7 @@ class RowMasses:
 
     def can_list(self, rows: int) -> bool:
         """Whether the outputs of all rows are few enough, and the numbers that belong to them short enough."""
-        names, outputs = self.masses.shape
+        names, outputs = (int(size) for size in self.masses.shape)
         if rows > MOST_PRODUCTS:
             return False
         found = math.comb(outputs + rows - 1, rows) * names
