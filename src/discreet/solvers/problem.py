@@ -68,6 +68,10 @@ class Problem:
         """The same without the letters that do not matter."""
         return replace(self, given=self.splitting.reduced())
 
+    def keeping(self, letters: Indices) -> Problem:
+        """The same for these letters alone."""
+        return replace(self, given=self.splitting.keeping(letters))
+
     @cached_property
     def splitting(self) -> Splitting:
         if self.given is not None:

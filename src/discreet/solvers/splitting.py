@@ -38,7 +38,10 @@ class Splitting:
         if self.cone.separate is not None:
             for z in np.flatnonzero(silent):
                 silent[z] = not _weighed(self.cone.separate, len(self.prior), int(z))
-        keep = np.flatnonzero(~silent)
+        return self.keeping(np.flatnonzero(~silent))
+
+    def keeping(self, keep: Indices) -> Splitting:
+        """The same for these letters alone."""
         if len(keep) == len(self.prior):
             return self
         cone = Cone(self.cone.rows[:, keep], _restricted(self.cone.separate, keep, len(self.prior)))

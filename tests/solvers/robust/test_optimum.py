@@ -10,7 +10,8 @@ from catalogue import solved
 import discreet as dc
 from discreet.solvers.methods import METHODS
 from discreet.solvers.problem import Effort, Problem
-from discreet.solvers.robust.optimum import coarse_cone, search_optimum
+from discreet.solvers.robust import optimum
+from discreet.solvers.robust.optimum import FINE, coarse_cone, search_optimum
 from discreet.solvers.robust.rescaling import robust_bound
 
 EXAMPLE_3 = dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
@@ -93,6 +94,21 @@ def test_time_that_runs_out_anywhere_still_gives_what_it_began_with():
         found = solved(search_optimum, Problem.of(joint, notion), gap=GAP, time_limit=seconds, begin_with=[channel])
         assert found.value >= dc.MutualInformation.of(joint, channel) * (1 - 1e-8)
         assert notion.level(found.channel, joint).epsilon <= 1.0
+
+
+def test_letters_never_seen_are_not_forgotten_where_a_cone_has_lost_its_time(monkeypatch):
+    """A cone that is no longer cut mentions no letter; the rows to climb from are those of all letters that matter."""
+    joint = dc.Joint.from_counts([[0, 0, 0], [40, 30, 9], [9, 8, 70]], include_secret=True)
+    notion = dc.RLDP(1.0)
+    channel = METHODS["grr"].solve(Problem.of(joint, notion), Effort()).channel
+
+    def late(joint, notion, tolerance, deadline=math.inf):
+        return coarse_cone(joint, notion, tolerance, deadline if tolerance == FINE else 0.0)
+
+    monkeypatch.setattr(optimum, "coarse_cone", late)
+    found = solved(search_optimum, Problem.of(joint, notion), gap=GAP, time_limit=5.0, begin_with=[channel])
+    assert found.value >= dc.MutualInformation.of(joint, channel) * (1 - 1e-8)
+    assert notion.level(found.channel, joint).epsilon <= 1.0
 
 
 def value(joint, notion):

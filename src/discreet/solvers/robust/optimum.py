@@ -81,7 +81,7 @@ def search_optimum(
                 break
             part = effort.share(0.5).quiet(effort.gap / 2)
             try:
-                outer = _outer(joint, notion, problem.utility, tolerance, part, bound)
+                outer = _outer(problem, climber.letters, tolerance, part, bound)
             except InfeasibleError:
                 if not part.late():
                     raise
@@ -109,13 +109,16 @@ def compile_robust_search() -> None:
     cone.separate(row)
 
 
-def _outer(
-    joint: Joint, notion: RLDP | RLIP, utility: Utility, tolerance: float, effort: Effort, known: float
-) -> Solution:
-    """The best mechanism over a cone that is too large: a bound, and rows to climb from."""
+def _outer(problem: Problem, letters: Indices, tolerance: float, effort: Effort, known: float) -> Solution:
+    """The best mechanism over a cone that is too large: a bound, and rows of these letters to climb from.
+
+    Which letters matter is not asked of this cone: once its time is over it has no conditions, and none would.
+    """
+    joint, notion = problem.asked
+    assert isinstance(notion, RLDP | RLIP)
     cone = coarse_cone(joint, notion, tolerance, effort.deadline)
-    problem = Problem.of_rows(joint.prior, cone, joint.target_of, utility).reduced()
-    return solve(generate_columns, problem, effort, known_bound=known)
+    outer = Problem.of_rows(joint.prior, cone, joint.target_of, problem.utility).keeping(letters)
+    return solve(generate_columns, outer, effort, known_bound=known)
 
 
 class _MixtureClimber:
@@ -129,6 +132,11 @@ class _MixtureClimber:
         self._pricer.tighten(effort.late)
         self._random = np.random.default_rng(0)
         self.best = self._master.split()
+
+    @property
+    def letters(self) -> Indices:
+        """Those that carry mass or that a condition mentions."""
+        return self._problem.letters
 
     def begin(self, channels: Sequence[Channel]) -> None:
         for channel in channels:
