@@ -41,10 +41,11 @@ APART = {(part, "solvers") for part in ("certify", "audit", "protocol", "release
 SHORTCUTS = {("attribute.py", "records"), ("joint.py", "records"), ("protocol/protocol.py", "release")}
 # Siblings on one layer that stay strangers: `records` leans on `files`; who estimates need not be able to release.
 STRANGERS = {("files", "records"), ("estimate", "release"), ("release", "estimate")}
-# The studio is a skin: it renders what these say, and one file of it asks them (`studio/tasks.py`).
+# The studio is a skin: it renders what these say, and one file of it asks them (`studio/tasks.py`). `compiling` tells a
+# worker when it may be stopped.
 STUDIO_SEES = {
-    "exceptions", "files", "phrases", "notions", "wording", "records", "protocol", "release", "look", "study",
-    "study_file", "report", "datasets",
+    "compiling", "exceptions", "files", "phrases", "notions", "wording", "records", "protocol", "release", "look",
+    "study", "study_file", "report", "datasets",
 }  # fmt: skip
 STUDIO_COMPUTES = ("studio/tasks.py", "studio/searches.py")
 EXTRAS = {"papers": "papers", "spark": "spark", "studio": "studio", "testing": "dev"}  # who may lean on an extra
@@ -124,10 +125,11 @@ def test_arrows_point_one_way() -> None:
 
 
 def test_the_studio_is_a_skin() -> None:
-    """Pages compute nothing: outside of two files they see errors, files, and the study file that they write."""
+    """Pages compute nothing: outside of two files they see errors, files, their study file, how to stop a worker."""
     seen = {(path, other) for path, other in arrows(package()) if part_of(path) == "studio"}
     assert {other for _, other in seen} <= STUDIO_SEES
     assert {other for path, other in seen if path not in STUDIO_COMPUTES} <= {
+        "compiling",
         "exceptions",
         "files",
         "study_file",
@@ -265,14 +267,14 @@ def rooms() -> set[str]:
     return {str(path.parent.relative_to(SOURCE)) for path in SOURCE.rglob("*/__init__.py")}
 
 
-def tested_rooms() -> set[str]:
+def rooms_with_tests() -> set[str]:
     tests = ROOT / "tests"
     return {str(path.parent.relative_to(tests)) for path in tests.rglob("*/test_*.py")}
 
 
 def test_every_room_has_its_tests_in_a_folder_of_its_name() -> None:
-    assert rooms() - tested_rooms() <= IN_ONE_FILE
-    assert tested_rooms() - rooms() == ACROSS
+    assert rooms() - rooms_with_tests() <= IN_ONE_FILE
+    assert rooms_with_tests() - rooms() == ACROSS
 
 
 def untested(sources: dict[str, str], tests: dict[str, str]) -> list[str]:
@@ -294,15 +296,15 @@ def untested(sources: dict[str, str], tests: dict[str, str]) -> list[str]:
     return sorted(modules[name] for name in long - entered if part_of(modules[name]) != "cli")
 
 
-def tests() -> dict[str, str]:
+def every_test() -> dict[str, str]:
     folder = ROOT / "tests"
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.py")}
 
 
 def test_every_file_is_entered_by_a_test() -> None:
-    assert untested(package(), tests()) == []
+    assert untested(package(), every_test()) == []
 
 
 def test_a_file_that_no_test_enters_is_caught() -> None:
     planted = {**package(), "records/forgotten.py": "x = 1\n" * 61, "records/short.py": "x = 1\n"}
-    assert untested(planted, tests()) == ["records/forgotten.py"]
+    assert untested(planted, every_test()) == ["records/forgotten.py"]
