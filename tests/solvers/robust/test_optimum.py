@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +12,7 @@ from catalogue import solved
 import discreet as dc
 from discreet.solvers.methods import METHODS
 from discreet.solvers.problem import Effort, Problem
-from discreet.solvers.robust import optimum
-from discreet.solvers.robust.optimum import FINE, coarse_cone, search_optimum
+from discreet.solvers.robust.optimum import coarse_cone, search_optimum
 from discreet.solvers.robust.rescaling import robust_bound
 
 EXAMPLE_3 = dc.Joint.from_counts([[7, 10], [26, 57]], include_secret=True)
@@ -102,10 +103,7 @@ def test_letters_never_seen_are_not_forgotten_where_a_cone_has_lost_its_time(mon
     notion = dc.RLDP(1.0)
     channel = METHODS["grr"].solve(Problem.of(joint, notion), Effort()).channel
 
-    def late(joint, notion, tolerance, deadline=math.inf):
-        return coarse_cone(joint, notion, tolerance, deadline if tolerance == FINE else 0.0)
-
-    monkeypatch.setattr(optimum, "coarse_cone", late)
+    monkeypatch.setattr(Effort, "share", lambda effort, _: replace(effort, deadline=time.monotonic()))
     found = solved(search_optimum, Problem.of(joint, notion), gap=GAP, time_limit=5.0, begin_with=[channel])
     assert found.value >= dc.MutualInformation.of(joint, channel) * (1 - 1e-8)
     assert notion.level(found.channel, joint).epsilon <= 1.0
