@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from discreet.exceptions import ParameterError
-from discreet.policy import VARIABLE, Circumstances, Policy
+from discreet.policy import LARGEST_FILE, VARIABLE, Circumstances, Policy
 
 FILE = """
 notions = ["LIP", "RLDP"]
@@ -61,6 +61,7 @@ def test_levels_alone_allow_no_other_notion() -> None:
     [
         *("notion = []", "k = -1", "k = true", "k = 2.5", "robust = 1", 'given = "sex"', "epsilon = 0.5"),
         *("[epsilon]\nLIP = -1", "[epsilon]\nLIP = inf", "k = ", "\xff"),
+        *('notions = ["LPI"]', "[epsilon]\nLPI = 0.5", 'notions = ["LIP"]\n[epsilon]\nlip = 0.5'),
     ],
 )
 def test_what_cannot_be_read_refuses(tmp_path: Path, text: str) -> None:
@@ -73,6 +74,18 @@ def test_what_cannot_be_read_refuses(tmp_path: Path, text: str) -> None:
 def test_a_near_name_is_offered(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="Did you mean records_per_secret"):
         Policy.of({"records_per_secrets": 3})
+
+
+def test_a_policy_that_is_cut_short_loses_no_rule(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text('notions = ["LIP"]\n#' + "." * LARGEST_FILE + "\nk = 5\n")
+    with pytest.raises(ParameterError, match="above 1 MiB"):
+        Policy.read(path)
+
+
+def test_a_notion_nobody_knows_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="Did you mean RLDP"):
+        Policy.of({"notions": ["LIP"], "epsilon": {"RLDPP": 1}})
 
 
 def test_the_environment_names_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.exceptions import ParameterError
+from discreet.notions.by_name import kinds
 
 VARIABLE = "DISCREET_POLICY"
 LARGEST_FILE = 1 << 20
@@ -67,15 +68,7 @@ class Policy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Policy:
-        try:
-            with Path(path).open("rb") as file:
-                data = file.read(LARGEST_FILE)
-            stated = tomllib.loads(data.decode())
-        except (OSError, ValueError) as error:
-            reason = type(error).__name__
-            raise ParameterError(
-                f"the policy cannot be read ({reason})", where=str(path), remedy="Nothing is released without it."
-            ) from None
+        stated, data = read_toml(path, "policy", "Nothing is released without it.")
         return cls.of(stated, hashlib.sha256(data).hexdigest())
 
     @classmethod
@@ -119,6 +112,19 @@ class Policy:
         return found
 
 
+def read_toml(path: str | os.PathLike[str], what: str, remedy: str) -> tuple[dict[str, Any], bytes]:
+    """What a file says, and its bytes. It is read whole or not at all: cut short, it would lose rules unseen."""
+    reason = f"above {LARGEST_FILE >> 20} MiB"
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) <= LARGEST_FILE:
+            return tomllib.loads(data.decode()), data
+    except (OSError, ValueError) as error:
+        reason = type(error).__name__
+    raise ParameterError(f"the {what} cannot be read ({reason})", where=str(path), remedy=remedy)
+
+
 def nearest(given: str, known: set[str]) -> str | None:
     """A remedy that names what was probably meant."""
     close = get_close_matches(given, sorted(known), n=1)
@@ -129,6 +135,19 @@ def _names(value: Any, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ParameterError("not a list of names", where=key, remedy=f'Write {key} = ["…"].')
     return tuple(value)
+
+
+def _notions(value: Any, key: str) -> tuple[str, ...]:
+    return tuple(_notion(name, key) for name in _names(value, key))
+
+
+def _notion(name: str, key: str) -> str:
+    """A rule about a notion that does not exist would rule nothing."""
+    known = {kind.words.name for kind in kinds()}
+    if name not in known:
+        listed = f"One of {', '.join(sorted(known))}."
+        raise ParameterError("a notion nobody knows", where=key, remedy=nearest(name, known) or listed)
+    return name
 
 
 def _whole(value: Any, key: str) -> int:
@@ -148,11 +167,11 @@ def _levels(value: Any, key: str) -> dict[str, float]:
         type(e) in (int, float) and 0 <= e < float("inf") for e in value.values()
     ):
         raise ParameterError("not levels by notion", where=key, remedy="Write [epsilon] and below it LIP = 0.5.")
-    return {name: float(level) for name, level in value.items()}
+    return {_notion(name, key): float(level) for name, level in value.items()}
 
 
 _CHECKS: dict[str, Callable[[Any, str], Any]] = {
-    "notions": _names,
+    "notions": _notions,
     "records_per_secret": _whole,
     "k": _whole,
     "given": _names,

@@ -20,20 +20,19 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from discreet.exceptions import AlphabetError, ParameterError, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.notions import Notion
 from discreet.notions.by_name import kinds, notion_of
-from discreet.policy import LARGEST_FILE, nearest
+from discreet.policy import nearest, read_toml
+from discreet.records.source import SUFFIXES, Format
 from discreet.release import Job, RowsAsked
 
-"""Whoever sees a record changes what they believe about the secret by less than a factor of three."""
 DEFAULT_CONFIDENCE: Final = 0.95
 PURPOSES: Final = ("values", "statistics", "information")
 DEFAULT_PURPOSE: Final = "values"
@@ -83,7 +82,12 @@ class StudyFile:
     method: str | None = None
     gap: float | None = None
     time_limit: float | None = None
+    keep_anyway: bool = False
     keep_order: bool = False
+    to: str | None = None
+    key: str | None = None
+    id: str | None = None
+    several_rows: bool = False
     encoding: str | None = None
     people: str | None = None
     data: str | None = None
@@ -98,14 +102,7 @@ class StudyFile:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> StudyFile:
-        try:
-            with Path(path).open("rb") as file:
-                stated = tomllib.loads(file.read(LARGEST_FILE).decode())
-        except (OSError, ValueError) as error:
-            reason = type(error).__name__
-            raise ParameterError(
-                f"the study cannot be read ({reason})", where=str(path), remedy="Begin one with discreet study init."
-            ) from None
+        stated, _ = read_toml(path, "study", "Begin one with discreet study init.")
         return cls.of(stated, Path(path).parent)
 
     @classmethod
@@ -178,7 +175,12 @@ class StudyFile:
             source=self.source,
             target=str(self.path("released")),
             keep=self.keep,
+            keep_anyway=self.keep_anyway,
             keep_order=self.keep_order,
+            format=cast("Format | None", self.to),
+            key=None if self.key is None else self.folder / self.key,
+            identity=self.id,
+            several_rows=self.several_rows,
             encoding=self.encoding,
             data=self.people or self.data,
             budget=self.budget,
@@ -219,6 +221,7 @@ release = []               # columns to release, sanitised: ["colour"]
 # person = "id"            # the column that says whose rows these are; household = "…" for those of households
 # private = 1.0            # noise for the counts: the table itself is then private at this level; needs letters
 # letters = "letters.json" # the letters of every column, from a codebook
+# key = "steward.key"      # a secret key file: the same person gets the same cell again, by the column of id = "…"
 # rows = "one"             # several rows of one person: one of them at random, one draw for all (tied), or independent
 notion = "lip"             # what is promised: {", ".join(kind.words.command for kind in kinds())}
 epsilon = 1.0              # how much may be learnt; smaller hides more
@@ -306,6 +309,13 @@ def _purpose(value: Any, key: str) -> str:
     return name
 
 
+def _format(value: Any, key: str) -> str:
+    formats = set(SUFFIXES.values())
+    if _text(value, key) not in formats:
+        raise ParameterError("a format that is not written", where=key, remedy=f"One of {', '.join(sorted(formats))}.")
+    return str(value)
+
+
 def _targets(value: Any, key: str) -> dict[str, str]:
     if not isinstance(value, dict):
         raise ParameterError("not a table of targets", where=key, remedy="Write [targets] and below it released = …")
@@ -319,14 +329,15 @@ def _targets(value: Any, key: str) -> dict[str, str]:
 
 CHECKS: Final[dict[str, Callable[[Any, str], Any]]] = {
     **dict.fromkeys(("table", "person", "household", "rows", "weight", "public", "letters", "about"), _text),
-    **dict.fromkeys(("method", "encoding", "people", "data", "policy", "ceiling", "task"), _text),
+    **dict.fromkeys(("method", "encoding", "people", "data", "policy", "ceiling", "task", "key", "id"), _text),
     **dict.fromkeys(("secret", "release", "given", "keep", "columns", "bins", "merge"), _names),
     **dict.fromkeys(("sees_secret", "include_secret", "keep_order", "fewer_outputs", "unknown_anyway"), _switch),
-    **dict.fromkeys(("one_row_per_person", "same_noise", "repeat"), _switch),
+    **dict.fromkeys(("one_row_per_person", "same_noise", "repeat", "keep_anyway", "several_rows"), _switch),
     **dict.fromkeys(("epsilon", "private", "confidence", "belt", "accuracy", "need"), _positive),
     **dict.fromkeys(("gap", "time_limit", "budget"), _positive),
     **dict.fromkeys(("records", "plan"), _whole),
     "notion": _notion,
     "purpose": _purpose,
+    "to": _format,
     "targets": _targets,
 }

@@ -154,6 +154,23 @@ def test_every_refusal_is_foretold_and_changes_nothing(folder: Path, design: str
     assert refused >= 7, "and something does not"
 
 
+@pytest.mark.parametrize(
+    ("design", "least"),
+    [("persons, independent", 0.5), ("persons, tied, given", 0.5), ("belt, persons, curator", 0.5)],
+)
+def test_a_policy_judges_what_is_promised_to_a_person(folder: Path, design: str, least: float, tmp_path: Path) -> None:
+    """Not the level of one of their rows, nor the name of two promises joined."""
+    path = folder / f"{list(DESIGNS).index(design)}.json"
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    for level, refused in ((least, False), (least - 0.01, True)):
+        (tmp_path / "policy.toml").write_text(f'notions = ["LIP"]\n[epsilon]\nLIP = {level}\n')
+        target = str(tmp_path / f"{level}.csv")
+        job = Job(path, str(tmp_path / "t.csv"), target, policy=tmp_path / "policy.toml", data=f"{design} {level}")
+        assert [f"epsilon.LIP = {level:g}" in one.what for one in rehearse_file(job).refusals] == [True] * refused
+        reason = refusal(job)
+        assert (f"epsilon.LIP = {level:g}" in reason) if reason else not refused
+
+
 def test_the_study_of_a_release_is_the_study_of_its_design(folder: Path) -> None:
     from discreet.study.release_study import study_of
 

@@ -55,6 +55,12 @@ class Statement:
         """Whose rows they are, in words."""
         return NOT_CHECKED if self.rows is None else str(self.rows)
 
+    def to_a_unit(self, level: float) -> float:
+        """What is promised to a person or household: all of their rows together where they are drawn by themselves,
+        and otherwise the level of one row."""
+        together = self.rows.epsilon if isinstance(self.rows, WhoseRows) else None
+        return level if together is None else together
+
     @property
     def said(self) -> dict[str, str | int | dict[str, str] | dict[str, str | int]]:
         """The entries where something is said, by name, as files have them."""

@@ -79,14 +79,16 @@ def check_writable(target: Path) -> None:
 
 
 def circumstances(protocol: AnyProtocol, k: int | None) -> Circumstances:
-    """What a policy asks about a release; `k` is None where it is not known."""
+    """What a policy asks about a release; `k` is None where it is not known. Of several promises it is the first, whose
+    level is stated; the level is a person's, where it was promised for all of their rows together."""
     strata = strata_of(protocol)
     given = tuple(one.name for one in protocol.given) if isinstance(protocol, StratifiedProtocol) else ()
     tables = [one.joint.counts for one in strata]
     rows = [table.reshape(len(table), -1).sum(axis=1) for table in tables if table is not None]
     secret = int(np.sum(rows, axis=0).min()) if len(rows) == len(strata) else None
     robust = not words_of(protocol.notion).at_prior
-    return Circumstances(words_of(protocol.notion).name, protocol.epsilon, robust, given, secret, k)
+    leading, epsilon = words_of(protocol.notion.promises[0]), protocol.statement.to_a_unit(protocol.epsilon)
+    return Circumstances(leading.name, epsilon, robust, given, secret, k)
 
 
 def check_policy(policy: Policy | None, release: Circumstances, *, k_known: bool) -> None:

@@ -230,8 +230,7 @@ class _PersonReading:
         return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
 
     def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
-        stated, unit = self.protocol.statement.rows, self.unit
-        promised = stated.epsilon if isinstance(stated, WhoseRows) and stated.epsilon else self.protocol.notion.epsilon
+        unit, promised = self.unit, self.protocol.statement.to_a_unit(self.protocol.notion.epsilon)
         level = self._together(most)
         if level > promised:
             raise ReleaseError(
