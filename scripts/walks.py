@@ -7,9 +7,10 @@
     estimate     a release → an estimate with its intervals: Protocol.load, estimate, interval
 
 Each walk runs in a process of its own. A file counts when one of its functions is called (sys.setprofile, all threads),
-calls while a module of the package is being imported left out. Compiled functions do not show up there: a dispatcher of
-numba counts when it has been given a signature during the walk, with the dispatchers that its code names. What these
-add is told apart, after the plus sign. The walks of the small and of the large robust design are counted one by one.
+calls while a module of the package is being imported or looked up by a lazy name left out. Compiled functions do not
+show up there: a dispatcher of numba counts when it has been given a signature during the walk, with the dispatchers
+that its code names. What these add is told apart, after the plus sign. The walks of the small and of the large robust
+design are counted one by one.
 """
 
 from __future__ import annotations
@@ -76,9 +77,10 @@ class Trace:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Whether the body of one of the package's modules is being run."""
+    """Whether the body of one of the package's modules is being run, or one is looked for by a lazy name."""
     while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(ROOT):
+        lazy = frame.f_code.co_filename == dc.__file__
+        if lazy or (frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(ROOT)):
             return True
         frame = frame.f_back
     return False

@@ -29,8 +29,8 @@ from discreet.records.letters import Alphabet
 from discreet.records.noise import Noise
 from discreet.records.persons import WhoseRows, person_tally
 from discreet.records.private_prior import private_joint
-from discreet.records.source import open_records
-from discreet.records.weights import times_of, weighted_cells, weighted_joint
+from discreet.records.source import open_records, times_of
+from discreet.records.weights import weighted_cells, weighted_joint
 
 MOST_CELLS: Final = 10_000_000
 """80 MB of counts; a design or an estimate of more letters than that would not finish."""
@@ -95,8 +95,9 @@ def cells_of(
     names = secret + release
     if weight is not None and weight in names:
         raise AlphabetError("a weight that is secret or released", where=weight, remedy="Name each column once.")
-    tally = person_tally(person, household, rows, len(secret), given, weight)
-    groupings = fitted_groupings(source, names, group or Grouping(), encoding, progress)
+    by_person = not (person is None and household is None and rows is None)
+    tally = person_tally(person, household, rows, len(secret), given, weight) if by_person else None
+    groupings = {} if group is None else fitted_groupings(source, names, group, encoding, progress)
     plain: tuple[str, ...] = () if weight is None else (weight,)
     plain = plain if tally is None else tuple(name for name in tally.unit.columns if name not in names)
     with open_records(source, names, plain, encoding=encoding, in_order=tally is not None) as records:

@@ -21,10 +21,12 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final, Literal, Protocol, TypeVar, cast
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from narwhals.exceptions import DuplicateError
 
+from discreet.arrays import Integers
 from discreet.exceptions import AlphabetError, InOwnWords, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.sealed_file import SealedFile, seekable
@@ -55,6 +57,12 @@ class Weighted:
     """Different rows, each of which stands for as many records as its column `TIMES` says."""
 
     table: pa.Table
+
+
+def times_of(batch: pa.RecordBatch) -> Integers | None:
+    """How many records every row stands for, where the source says so."""
+    place = batch.schema.get_field_index(TIMES)
+    return None if place < 0 else np.asarray(batch.column(place).to_numpy(), np.int64)
 
 
 class Records(Protocol):

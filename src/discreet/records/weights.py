@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats
 from discreet.attribute import Attribute, Form
 from discreet.exceptions import TableError
 from discreet.joint import Joint
 from discreet.records.cells import as_text, indexed, plain
 from discreet.records.grouping import numbers_of
-from discreet.records.source import TIMES
+from discreet.records.source import times_of
 
 
 def weighted_cells(
@@ -40,12 +40,6 @@ def weighted_cells(
         np.add.at(sums, tuple(places), weights * repeated)
         np.add.at(squares, tuple(places), weights**2 * repeated)
     return sums, squares
-
-
-def times_of(batch: pa.RecordBatch) -> Integers | None:
-    """How many records every row stands for, where the source says so."""
-    place = batch.schema.get_field_index(TIMES)
-    return None if place < 0 else np.asarray(batch.column(place).to_numpy(), np.int64)
 
 
 def weights_of(cells: pa.Array, name: str) -> Floats:

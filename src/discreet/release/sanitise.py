@@ -161,7 +161,7 @@ def sanitise_file(
     kernel = BatchSanitiser(protocol, randomness, job.keep, tied_draws(keyed, whose, protocol, randomness))
     public = None if job.target == PIPE else protocol.public()
     check_known_strata(kernel, job.source, job.encoding)
-    if readable_twice(job.source):
+    if kernel.keep and readable_twice(job.source):
         check_kept(job.source, protocol, kernel.keep, job.identity, job.keep_anyway, job.encoding, whose)
     with (
         _opened(kernel, job.source, job.keep_order, job.encoding, whose) as source,
@@ -359,7 +359,7 @@ def sanitise(
     book = book and book.of_rows(whose.drawn, whose.one_of)
     kernel = BatchSanitiser(protocol, randomness, tuple(keep), tied_draws(keyed, whose, protocol, randomness))
     check_known_strata(kernel, table, encoding)
-    if readable_twice(table):
+    if kernel.keep and readable_twice(table):
         check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
     with _opened(kernel, table, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)

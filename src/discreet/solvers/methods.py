@@ -27,15 +27,10 @@ from discreet.solvers.driver import Search, solve
 from discreet.solvers.enumeration import MOST_RAYS, enumerate_rows
 from discreet.solvers.known_joint.curator_funnel import curator_rows, funnel_bound
 from discreet.solvers.known_joint.refinement import refine, refuses_refinement, report_letters
-from discreet.solvers.nested import from_less, reads_more
+from discreet.solvers.nested import from_less
 from discreet.solvers.problem import Effort, Problem, Solution
 from discreet.solvers.robust import portfolio
-from discreet.solvers.robust.intervals.search import (
-    compile_interval_search,
-    refuses_intervals,
-    search_intervals,
-    search_whole_rows,
-)
+from discreet.solvers.robust.intervals.search import compile_interval_search, search_intervals, search_whole_rows
 from discreet.solvers.robust.optimum import compile_robust_search
 from discreet.solvers.side_channels import attribute_budgets
 from discreet.solvers.side_channels.attribute_budgets import audited_product, refuses_product, safe_product
@@ -51,6 +46,7 @@ from discreet.solvers.vertices.accurate_mechanism import (
 from discreet.solvers.vertices.accurate_rows import compile_accuracy
 from discreet.solvers.vertices.walk import MOST_VERTICES
 from discreet.solvers.wide.class_mechanism import compile_classes, refuses_classes, search_classes
+from discreet.uncertainty.confidence import Confidence
 from discreet.uncertainty.sets import Everything, Exactly
 from discreet.utilities.accuracy import Accuracy, Balance
 from discreet.utilities.agreement import Agreement
@@ -74,11 +70,17 @@ def _always(problem: Problem) -> None:
     """Suits every problem, compiles nothing."""
 
 
+def _refuses_intervals(problem: Problem) -> str | None:
+    notion = problem.notion
+    stated = isinstance(notion, (RLDP, RLIP)) and isinstance(notion.uncertainty, Confidence)
+    return None if stated else "this search is made for robust LDP and robust LIP over Confidence"
+
+
 def _compiled(problem: Problem) -> None:
     if isinstance(problem.notion, OnAverage):
         compile_search()
         compile_averages()
-    elif refuses_intervals(problem) is None:
+    elif _refuses_intervals(problem) is None:
         compile_interval_search()
     else:
         (compile_robust_search if isinstance(problem.notion, RLDP) else compile_search)()
@@ -124,7 +126,7 @@ def _columns(problem: Problem, effort: Effort) -> Iterator[Solution]:
     notion, known = problem.notion, math.inf
     if isinstance(notion, Funnel) and problem.utility is MutualInformation:
         return generate_columns(problem, effort, funnel_bound(problem), curator_rows(problem, effort))
-    if refuses_intervals(problem) is None:
+    if _refuses_intervals(problem) is None:
         return search_whole_rows(problem, effort)
     if isinstance(notion, RLDP) and not problem.cone.complete:
         return portfolio.robust_optimum(problem, effort)
@@ -136,7 +138,7 @@ def _columns(problem: Problem, effort: Effort) -> Iterator[Solution]:
         if len(joint.letters) > DISCLOSED_LETTERS:
             part = effort.share(0.5).unless_told(DISCLOSED_SECONDS)
             known = disclosure_bound(joint, notion, part)
-    if reads_more(problem) and notion is not None:
+    if problem.reads_more and notion is not None:
         return from_less(problem, effort, _planned, known)
     return (attribute_budgets.product_first if isinstance(notion, SRLIP) else generate_columns)(problem, effort, known)
 
@@ -168,7 +170,7 @@ METHODS: dict[str, Method] = {
             size="about 100 letters proven to 1e-6 in seconds; beyond, the best found and its gap",
         ),
         Method(
-            "intervals", "plans over exact confidence limits", search_intervals, refuses_intervals, proves=True,
+            "intervals", "plans over exact confidence limits", search_intervals, _refuses_intervals, proves=True,
             compiles=_compiled, size="on (S, U) 42 secrets and more; on X alone whole rows to about 60 letters",
         ),
         Method(
@@ -306,10 +308,9 @@ def _two_secrets(problem: Problem) -> bool:
 
 
 def _wide(problem: Problem) -> bool:
-    if refuses_classes(problem) is not None:
-        return False
     joint, _ = problem.asked
-    return int((joint.prior > 0).sum()) > (WIDE_CURATOR if joint.reads_secret else WIDE_LETTERS)
+    many = int((joint.prior > 0).sum()) > (WIDE_CURATOR if joint.reads_secret else WIDE_LETTERS)
+    return many and refuses_classes(problem) is None
 
 
 def _how(problem: Problem) -> str:
@@ -338,7 +339,7 @@ LADDER: tuple[Rung, ...] = (
     Rung(
         "RLDP or RLIP over exact confidence limits",
         "intervals",
-        lambda problem: refuses_intervals(problem) is None,
+        lambda problem: _refuses_intervals(problem) is None,
         lambda _: "Within confidence limits the worst case of each secret is its own: rows are planned for each apart.",
     ),
     Rung(

@@ -30,11 +30,6 @@ PERMITTED = 1e-9
 Solve = Callable[[Problem, Effort], Solution]
 
 
-def reads_more(problem: Problem) -> bool:
-    """Whether another form of the problem reads less and releases the same."""
-    return problem.joint is not None and problem.joint.form is Form.CURATOR
-
-
 def from_less(problem: Problem, effort: Effort, reading_less: Solve, known_bound: float = np.inf) -> Iterator[Solution]:
     """Column generation that starts from what needs no search; `reading_less` solves the problem that reads X only."""
     starts = curator_starts(problem, effort, reading_less)

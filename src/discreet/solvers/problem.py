@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from discreet.arrays import Floats, Indices, Rows, whole
+from discreet.attribute import Form
 from discreet.certify.proof import ignores_silent
 from discreet.channel import Channel, named_outputs
 from discreet.exceptions import ParameterError
@@ -109,6 +110,11 @@ class Problem:
     def average(self) -> Average | None:
         """What the mechanism must satisfy on average, beside what its rows must."""
         return self.splitting.average
+
+    @property
+    def reads_more(self) -> bool:
+        """Whether another form of the problem reads less and releases the same."""
+        return self.joint is not None and self.joint.form is Form.CURATOR
 
     @property
     def shares(self) -> Floats | None:

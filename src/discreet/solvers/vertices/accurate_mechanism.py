@@ -22,7 +22,7 @@ from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.notions import LDP
 from discreet.notions.notion import Cone
 from discreet.notions.ordinary_ldp import OrdinaryLDP
-from discreet.solvers.nested import curator_starts, permitted_starts, reads_more
+from discreet.solvers.nested import curator_starts, permitted_starts
 from discreet.solvers.problem import Effort, Problem, Solution, Status
 from discreet.solvers.vertices.accurate_rows import AccurateRows, RowSource, climbed_rows, rounds, settled_rows
 from discreet.solvers.vertices.balance_curve import BalanceCurve
@@ -77,7 +77,7 @@ def refuses_walk(problem: Problem) -> str | None:
 def accurate_mechanism(problem: Problem, effort: Effort) -> Iterator[Solution]:
     """The most accurate mechanism found, with the bound of theory 6 on the accuracy of every other."""
     until = time.monotonic() + min(effort.left(), SECONDS)
-    if not reads_more(problem):
+    if not problem.reads_more:
         with threadpool_limits(limits=1, user_api="blas"):
             yield _Search(problem, None, until).solution()
         return

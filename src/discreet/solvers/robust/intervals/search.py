@@ -70,12 +70,6 @@ RAREST = 1e-7
 """The mass of a secret that nobody has, while planning."""
 
 
-def refuses_intervals(problem: Problem) -> str | None:
-    notion = problem.notion
-    stated = isinstance(notion, (RLDP, RLIP)) and isinstance(notion.uncertainty, Confidence)
-    return None if stated else "this search is made for robust LDP and robust LIP over Confidence"
-
-
 def search_intervals(problem: Problem, effort: Effort) -> Iterator[Solution]:
     """Better and better mechanisms, then a bound on all of them."""
     joint, notion = problem.asked
