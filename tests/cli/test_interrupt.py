@@ -31,7 +31,7 @@ def interrupted(folder: Path, target: str) -> tuple[int, bytes, bytes]:
     process.stdin.flush()  # more than a pipe holds: whoever reads it has begun
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    code = process.wait(20)
+    code = process.wait(300)
     process.stdin.close()
     return code, process.stdout.read(), process.stderr.read()
 

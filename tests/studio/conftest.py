@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,7 +29,8 @@ from discreet.studio.project import Project, Shelf
 from discreet.studio.server import bind, settings
 from discreet.studio.site import Site
 
-WAIT = 60.0
+WAIT = 300.0
+"""Only there to end a test that waits in vain: the machine may be slow."""
 
 
 @dataclass
@@ -52,7 +55,8 @@ class Studio:
             body, sent["content-type"] = json.dumps(body).encode(), "application/json"
         connection = http.client.HTTPConnection("127.0.0.1", self.keys.port, timeout=WAIT)
         try:
-            connection.request(method, path, body, {**sent, **(headers or {})})
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all of it was sent
+                connection.request(method, path, body, {**sent, **(headers or {})})
             answer = connection.getresponse()
             return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
         finally:
@@ -74,6 +78,29 @@ class Studio:
             assert time.monotonic() < end, page[:2000]
             time.sleep(0.05)
         return page
+
+    @contextmanager
+    def held(self, name: str, parts: int) -> Iterator[None]:
+        """Meanwhile work of this name halts once it has told so many parts: it does not end before a test stops it."""
+        over, halted = threading.Event(), set[int]()
+
+        def halt() -> None:
+            while not over.wait(0.005):
+                for worker in self.site.jobs._workers:
+                    task, pid = worker.task, worker._process.pid
+                    if pid is not None and task is not None and task.name == name and len(task.parts) >= parts:
+                        halted.add(pid)
+                        os.kill(pid, signal.SIGSTOP)
+
+        thread = threading.Thread(target=halt, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            for pid in halted:
+                os.kill(pid, signal.SIGCONT)
 
     def project(self, table: Path, name: str = "study", **choices: Any) -> Project:
         return Project.begin(self.site.shelf.new(name), Choices(table=str(table), name=name, **choices))
@@ -132,7 +159,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        running = play.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=WAIT * 1000)
         yield running
         running.close()
 
@@ -141,11 +168,11 @@ def browser() -> Iterator[Any]:
 def page(studio: Studio, browser: Any) -> Iterator[Any]:
     """A tab that has come in by the cookie; an error in its script fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(WAIT * 1000)
     context.add_cookies([{"name": studio.keys.cookie, "value": studio.keys.session, "url": studio.origin}])
     tab, wrong = context.new_page(), []
     tab.on("pageerror", lambda error: wrong.append(str(error)))
     tab.on("console", lambda line: wrong.append(line.text) if "Content Security Policy" in line.text else None)
-    tab.set_default_timeout(WAIT * 1000)
     yield tab
     context.close()
     assert wrong == []

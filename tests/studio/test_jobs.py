@@ -13,7 +13,7 @@ import pytest
 
 from discreet.studio.jobs import BackgroundJob, Jobs
 
-WAIT = 90.0
+WAIT = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +100,26 @@ def test_what_follows_a_result_may_refuse_it() -> None:
     task = BackgroundJob("x", "p", {}, {}, lambda result: None)
     assert task.running
     assert task.facts()["state"] == "waiting"
+
+
+def test_no_stop_is_lost_and_none_hits_another_task(question: dict[str, Any], tmp_path: Path, adult_csv: Path) -> None:
+    """A worker that has just been started does not listen yet; it finds the stop when it comes to the task."""
+    jobs = Jobs()
+    try:
+        asked = {**question, "purpose": "information", "epsilon": 0.5}
+        task = jobs.ask("rules", "p", asked, {"path": str(tmp_path / "protocol.json"), "seconds": 10_000.0})
+        assert jobs.stop("rules", "p")
+        follows = jobs.ask("look", "q", {"table": str(adult_csv), "secret": []})
+        assert task.over.wait(WAIT)
+        assert (task.state, task.error["what"]) == ("failed", "stopped")
+        assert not (tmp_path / "protocol.json").exists()
+        assert jobs._workers[0].alive
+        assert follows.over.wait(WAIT)
+        assert follows.state == "done"
+        again = jobs.ask("look", "p", {"table": str(adult_csv), "secret": []})
+        for one in jobs._workers:
+            os.kill(one._process.pid or 0, signal.SIGUSR1)  # of the task before, and late
+        assert again.over.wait(WAIT)
+        assert again.state == "done"
+    finally:
+        jobs.close()

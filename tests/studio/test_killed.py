@@ -160,7 +160,7 @@ class Server:
         self.cookie = headers["set-cookie"].split(";")[0]
 
     def asked(self, method: str, path: str, **body: Any) -> tuple[int, Any, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         origin = f"http://127.0.0.1:{self.port}"
         headers = {"cookie": self.cookie, "origin": origin, "content-type": "application/json"}
         connection.request(method, path, json.dumps(body).encode() if method == "POST" else None, headers)
@@ -213,7 +213,7 @@ def test_killed_with_its_workers_at_every_page(tmp_path: Path, table: Path) -> N
         assert expected.now.by_need
         assert project.saved().results["need"]["answer"]["epsilon"] == expected.now.epsilon
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(20) in (0, 130)  # ctrl-C ends it
+        assert server.process.wait(300) in (0, 130)  # ctrl-C ends it
     finally:
         if server.process.poll() is None:
             server.kill()

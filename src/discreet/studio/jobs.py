@@ -1,8 +1,9 @@
 """Work in other processes: with progress, a bound, and a stop that keeps the best found.
 
 Pages must answer at once, so whatever reads the table, searches or draws is done by a worker process, which this one
-hears from through a pipe. A stop is a signal that the worker turns into ctrl-C: a search then ends with the best it
-has. A worker whose studio has died finishes what it does, which is whole or nothing, and ends.
+hears from through a pipe. A stop says which task is meant, and signals; the worker turns that into ctrl-C, now or when
+it comes to the task, and a search then ends with the best it has: no stop is lost, and none hits another task.
+A worker whose studio has died finishes what it does, which is whole or nothing, and ends.
 """
 
 from __future__ import annotations
@@ -151,7 +152,10 @@ class _Worker:
     def __init__(self, finished: Callable[[], None]) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs,), daemon=True)
+        self._stopped = context.RawValue("q", 0)
+        self._given = 0
+        self._ready = False
+        self._process = context.Process(target=work, args=(theirs, self._stopped), daemon=True)
         self._process.start()
         theirs.close()
         self._finished = finished
@@ -165,12 +169,14 @@ class _Worker:
 
     def begin(self, task: BackgroundJob) -> None:
         self.task = task
+        self._given += 1
         task.state, task.started = "running", time.monotonic()
         with contextlib.suppress(OSError):  # it has just died: who listens to it will say so
-            self._pipe.send((task.name, task.question, task.options))
+            self._pipe.send((self._given, task.name, task.question, task.options))
 
     def interrupt(self) -> None:
-        if self._process.pid is not None and self.alive:
+        self._stopped.value = self._given
+        if self._ready and self._process.pid is not None and self.alive:  # sooner, the signal would end it
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGUSR1)
 
@@ -187,6 +193,7 @@ class _Worker:
                 self._settle("failed", {"what": "the process of this work ended", "where": "", "remedy": "Try again."})
                 return
             task = self.task
+            self._ready = True
             if kind == "ready" or task is None:
                 continue
             if kind == "news":
@@ -219,35 +226,36 @@ def _told(error: DiscreetError) -> dict[str, str]:
 # ---- in the other process -------------------------------------------------------------------------------------------
 
 
-def work(pipe: Connection) -> None:
-    """Do what is asked for, one thing after the other, until the studio is gone."""
+def work(pipe: Connection, stopped: Any) -> None:
+    """Do what is asked for, one thing after the other, until the studio is gone. `stopped` holds the number of the last
+    task that was to stop."""
     import warnings
 
-    busy = False
+    busy = 0
 
     def interrupt(*_: Any) -> None:
-        if busy:
+        if busy and stopped.value == busy:
             compiling.stop()
 
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C in the terminal is for the studio
     signal.signal(signal.SIGUSR1, interrupt)
+    pipe.send(("ready", None))
     warnings.simplefilter("ignore")  # what a steward must know is in the results
     from discreet import compiling
     from discreet.studio.tasks import TASKS
 
     while True:
         try:
-            name, question, options = pipe.recv()
+            number, name, question, options = pipe.recv()
         except (EOFError, OSError):
             return
         try:
-            busy = True
-            answer: tuple[str, Any] = (
-                "done",
-                TASKS[name](question, lambda kind, told: pipe.send((kind, told)), **options),
-            )
-            busy = False
+            busy = number
+            interrupt()  # stopped before it began
+            found = TASKS[name](question, lambda kind, told: pipe.send((kind, told)), **options)
+            busy = 0
+            answer: tuple[str, Any] = ("done", found)
         except DiscreetError as error:
             answer = ("failed", _told(error))
         except KeyboardInterrupt:
@@ -256,7 +264,7 @@ def work(pipe: Connection) -> None:
             kind = type(error).__name__
             answer = ("failed", {"kind": kind, "what": f"an error inside discreet ({kind})", "where": "", "remedy": ""})
         finally:
-            busy = False
+            busy = 0
         try:
             pipe.send(answer)
         except (BrokenPipeError, OSError):

@@ -91,36 +91,28 @@ def curve(question: dict[str, Any], tell: Tell, first: str) -> dict[str, Any]:
     purposes = sorted(GRIDS, key=lambda name: (name != first, list(GRIDS).index(name)))
     points: dict[str, list[dict[str, Any]]] = {name: [] for name in purposes}
     unsuited: dict[str, str] = {}
-    total, done, stopped = sum(len(GRIDS[name]) for name in purposes), 0, False
-    for purpose in purposes:
-        for epsilon in GRIDS[purpose]:
-            if stopped or purpose in unsuited:
-                break
+    total, stopped = sum(len(GRIDS[name]) for name in purposes), False
+
+    def add(purpose: str, epsilon: float) -> bool:
+        """Whether the point is known in full; a stop gives the best for it, and then the curve ends."""
+        found = _found(joint, question, epsilon, purpose, POINT_SECONDS[purpose]).design
+        before = points[purpose][-1]["value"] if points[purpose] else 0.0
+        value, bound = (_share(joint, purpose, one) for one in (found.utility, found.upper_bound))
+        points[purpose].append({"purpose": purpose, "epsilon": epsilon, "value": max(before, value), "bound": bound})
+        tell("part", points[purpose][-1])
+        tell("news", {"stage": "Computing the curve", "done": sum(map(len, points.values())), "total": total})
+        return STOPPED not in _status(found)
+
+    try:
+        for purpose in purposes:
             try:
-                found = _found(joint, question, epsilon, purpose, POINT_SECONDS[purpose]).design
+                stopped = stopped or not all(add(purpose, epsilon) for epsilon in GRIDS[purpose])
             except DiscreetError as error:
                 unsuited[purpose] = error.what
-                break
-            except KeyboardInterrupt:
-                stopped = True
-                break
-            stopped = STOPPED in _status(found)
-            before = points[purpose][-1]["value"] if points[purpose] else 0.0
-            point = {
-                "purpose": purpose,
-                "epsilon": epsilon,
-                "value": max(before, _share(joint, purpose, found.utility)),
-                "bound": _share(joint, purpose, found.upper_bound),
-            }
-            points[purpose].append(point)
-            done += 1
-            tell("part", point)
-            tell("news", {"stage": "Computing the curve", "done": done, "total": total})
+    except KeyboardInterrupt:  # wherever it comes, the points there are stay
+        stopped = True
+    done = sum(map(len, points.values()))
     return {"points": points, "unsuited": unsuited, "stopped": stopped, "done": done, "total": total, **_example(joint)}
-
-
-class _Stopped(Exception):
-    """Somebody wants the best so far."""
 
 
 def smallest(
@@ -143,15 +135,12 @@ def smallest(
         told = {"stage": "Finding the smallest promise", "done": points, "total": steps, "limit": None}
         tell("news", {**told, "level": level})
         if level not in tried:
-            try:
-                found = _found(joint, question, level, purpose, POINT_SECONDS[purpose]).design
-            except KeyboardInterrupt:
-                raise _Stopped from None
+            found = _found(joint, question, level, purpose, POINT_SECONDS[purpose]).design
             value, bound = (_share(joint, purpose, one) for one in (found.utility, found.upper_bound))
             tried[level] = {"value": value, "bound": bound}
             tell("part", {"purpose": purpose, "epsilon": level, **tried[level]})
             if STOPPED in _status(found):
-                raise _Stopped
+                raise KeyboardInterrupt
         points += 1
         return tried[level]["value"]
 
@@ -160,7 +149,7 @@ def smallest(
         needed_epsilon(share_at, need, between=(low, high), precision=PRECISION)
     except InfeasibleError:
         pass
-    except _Stopped:
+    except KeyboardInterrupt:
         stopped = True
     enough = sorted(level for level, one in tried.items() if one["value"] >= need)
     if stopped and not enough:
