@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -40,6 +41,18 @@ def test_design_shows_what_matters(folder: Path, capsys: pytest.CaptureFixture[s
     assert "learnt from the table that is released" in said
     assert "contains the exact table of counts of health and colour, 6 cells about 400 records" in said
     assert "the exact counts of your table inside" in said
+
+
+def test_the_next_command_can_be_typed_as_it_stands(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    Path("people of 2025.csv").write_bytes(Path("people.csv").read_bytes())
+    command = ["design", "people of 2025.csv", "--secret", "health", "--release", "colour", "--method", "grr"]
+    assert run([*command, "--no-curve", "--out", "new.json"]) == 0
+    said = capsys.readouterr().out
+    words = shlex.split(said.split("Next:")[1])
+    assert words == ["discreet", "sanitise", "new.json", "people of 2025.csv", "released.csv"]
 
 
 def test_design_for_machines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

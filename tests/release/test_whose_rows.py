@@ -141,11 +141,20 @@ def test_streams_and_strange_requests_are_refused(people, protocols, tmp_path):
         ("age", [i % 70 for i in range(3000)], False),
         ("width", [f"{i % 100}.5" for i in range(300)], False),
         ("education", ["a", "b"] * 100, False),
+        ("admitted", [f"{d:02d}.{m:02d}.2025" for d in range(1, 29) for m in range(1, 13)] * 2, False),
+        ("admitted", [f"2025-{m:02d}-{d:02d}" for d in range(1, 29) for m in range(1, 13)] * 2, False),
+        ("number", [f"{i:03d}-{i % 90 + 10}-{i + 1000}" for i in range(400)] * 2, True),
+        ("day id", [f"2025-{m:02d}-{d:02d}" for d in range(1, 29) for m in range(1, 13)] * 2, True),
     ],
 )
 def test_what_looks_like_an_id(name, values, looks):
     frame = pd.DataFrame({name: values})
     assert looks_like_an_id(name, first_values(frame, [name], None)[name]) is looks
+
+
+def test_a_remedy_can_be_typed_as_it_stands(people, protocols):
+    with pytest.raises(dc.ReleaseError, match=r"--person 'person nr' "):
+        protocols["rows"].sanitise(people.rename(columns={"pid": "person nr"}))
 
 
 def test_the_command(people, protocols, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -150,4 +151,5 @@ def design(
         paragraph("Interrupted: this is the best that was found before; its gap says how much better it could be.")
     inside = ", the exact counts of your table inside" if has_counts(study.protocol) else ""
     coded = f" --encoding {encoding}" if encoding else ""
-    paragraph(f"Written to {out}{inside}. Next: discreet sanitise {out} {data} released.csv{coded}")
+    named = f"{shlex.quote(str(out))} {shlex.quote(str(data))}"
+    paragraph(f"Written to {out}{inside}. Next: discreet sanitise {named} released.csv{coded}")

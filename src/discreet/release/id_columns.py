@@ -6,6 +6,7 @@ Which columns look so is judged by the first records; whether ids repeat, by all
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -32,6 +33,11 @@ FEWEST_NUMBERS, DENSE = 1000, 2.0
 CODE: Final = r"^[A-Za-z0-9_.:-]*[0-9][A-Za-z0-9_.:-]*$"
 SHORTEST_CODE: Final = 6
 """A text that names something has digits, no blanks, and some length."""
+DATE: Final = (
+    r"^([0-9]{4}[-./](0?[1-9]|1[0-2])[-./](0?[1-9]|[12][0-9]|3[01])|"
+    r"(0?[1-9]|[12][0-9]|3[01])[-./](0?[1-9]|[12][0-9]|3[01])[-./][0-9]{4})$"
+)
+"""Days of a calendar name nobody. A number of the social security, three digits, two and four, is no day."""
 
 
 def suspected_ids(table: Any, protocol: AnyProtocol, encoding: str | None) -> tuple[str, ...]:
@@ -76,7 +82,7 @@ class SeenIds:
                 raise ReleaseError(
                     "a column looks like an id, and ids occur in it several times",
                     where=name,
-                    remedy=f"Whose rows are they? Say --person {name} (person=), or --one-row-per-person "
+                    remedy=f"Whose rows are they? Say --person {shlex.quote(name)} (person=), or --one-row-per-person "
                     "(one_row_per_person=True) if no two rows belong to one person.",
                 )
 
@@ -132,7 +138,8 @@ def looks_like_an_id(name: str, values: FirstValues) -> bool:
         room = pc.max(numbered).as_py() - pc.min(numbered).as_py() + 1
         return bool(room <= DENSE * different and different >= FEWEST_NUMBERS)
     codes = pc.and_(pc.match_substring_regex(texts, CODE), pc.greater_equal(pc.utf8_length(texts), SHORTEST_CODE))
-    return bool(pc.all(codes).as_py() and not _numeric(texts))
+    days = pc.match_substring_regex(texts, DATE)
+    return bool(pc.all(codes).as_py() and not _numeric(texts) and not pc.all(days).as_py())
 
 
 def _numeric(texts: pa.Array) -> bool:

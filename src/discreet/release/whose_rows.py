@@ -8,6 +8,7 @@ looks like an id with repeats, a release stops and asks.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -224,8 +225,8 @@ class _PersonReading:
                 f"{different:,} persons have rows with different values, and draws that equal values share show which "
                 "are equal: what that tells has no bound",
                 where=f"column {column}",
-                remedy=f"Release one row of each (--person {column} --rows one), or give every row an id of its own "
-                f"and say --person {column} --rows independent.",
+                remedy=f"Release one row of each (--person {shlex.quote(column)} --rows one), or give every row an id "
+                f"of its own and say --person {shlex.quote(column)} --rows independent.",
             )
         return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
 
