@@ -213,6 +213,25 @@ def test_releases_and_estimates(people, designed):
         assert one.covariance[np.ix_(seen, seen)] == pytest.approx(separate.covariance, abs=1e-12)
 
 
+def test_values_that_keep_their_law_are_counted_as_they_are_in_every_stratum(people):
+    joint = dc.Joint.from_table(people, **ADULT, given="sex")
+    protocol = dc.design(joint, dc.LIP(0.5), utility=dc.Agreement(), force=True).protocol
+    released = protocol.sanitise(people)
+    each, pooled = estimate_strata(released, protocol), dc.estimate(released, protocol)
+    undone = estimate_strata(released, protocol, assume="nothing")
+    for key, one in each.items():
+        separate = dc.estimate(released.filter(pc.equal(released["sex"], key[0])), protocol.strata[key])
+        assert one.frequencies == pytest.approx(separate.frequencies, abs=1e-12)
+        assert one.covariance == pytest.approx(separate.covariance, abs=1e-12)
+        assert one.standard_errors.sum() < undone[key].standard_errors.sum() / 1.5
+    together = sum(one.n * one.frequencies for one in each.values()) / pooled.n
+    assert together == pytest.approx(pooled.attribute("education").frequencies, abs=1e-12)
+    fewer = released.slice(1)
+    for key, one in estimate_strata(fewer, protocol).items():  # others than those counted
+        told = estimate_strata(fewer, protocol, assume="nothing")[key]
+        assert one.covariance == pytest.approx(told.covariance, abs=1e-15)
+
+
 def alone_of(people, key, stratum):
     """The mechanism of one stratum as a protocol of its own, on the letters that the stratum has."""
     mine = pc.and_(pc.equal(people["sex"], key[0]), pc.equal(people["income"], key[1]))

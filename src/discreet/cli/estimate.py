@@ -134,6 +134,7 @@ def _show(found: Estimate, level: float, group: str) -> None:
     stdout.print(table)
     stdout.print()
     if found.effective_sample_size:
-        paragraph(f"This release is worth about {found.effective_sample_size:,.0f} clean records.", style="bold")
+        clean = f"{found.effective_sample_size:,.0f}"
+        paragraph(f"Summed over all values, the errors are those of about {clean} clean records.", style="bold")
     for note in found.notes:
         paragraph(note)

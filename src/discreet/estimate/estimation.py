@@ -90,11 +90,7 @@ def estimate(
         [0.714, 0.286]
     """
     if isinstance(protocol, Strata):
-        each = stratum_models(protocol, assume, column)
-        found = stratum_counts(released, protocol, each, encoding)
-        if assume is None and all(is_counted(one, int(found[key].sum())) for key, one in protocol.strata.items()):
-            each = stratum_models(protocol, "counted", column)
-            found = stratum_counts(released, protocol, each, encoding)
+        each, found = _each_stratum(released, protocol, assume, column, encoding)
         return _estimate(
             [pooled_model(protocol, each)], [np.concatenate(list(found.values()))], method, on, pseudo_records,
             rows_per_person,
@@ -191,10 +187,21 @@ def estimate_strata(
         >>> {stratum: one.n for stratum, one in found.items()}
         {('k',): 600, ('m',): 400}
     """
-    models = stratum_models(protocol, assume, column)
-    counts = stratum_counts(released, protocol, models, encoding)
+    models, counts = _each_stratum(released, protocol, assume, column, encoding)
     options = method, on, pseudo_records, rows_per_person
     return {key: _estimate([models[key]], [mine], *options, part=True) for key, mine in counts.items() if mine.any()}
+
+
+def _each_stratum(
+    released: Released, protocol: Strata, assume: Assumption | None, column: str | None, encoding: str | None
+) -> tuple[dict[Stratum, ReleaseModel], dict[Stratum, Integers]]:
+    """Model and counts of every stratum; values are counted as they are where every stratum is the one counted."""
+    models = stratum_models(protocol, assume, column)
+    counts = stratum_counts(released, protocol, models, encoding)
+    if assume is None and all(is_counted(one, int(counts[key].sum())) for key, one in protocol.strata.items()):
+        models = stratum_models(protocol, "counted", column)
+        counts = stratum_counts(released, protocol, models, encoding)
+    return models, counts
 
 
 def _estimate(
