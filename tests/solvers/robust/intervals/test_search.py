@@ -103,9 +103,9 @@ def test_the_bound_of_the_plan_is_above_what_whole_rows_reach():
 def test_a_bound_obeys_its_time():
     joint = dc.Joint.from_counts(np.random.default_rng(0).integers(0, 900, (12, 16)), include_secret=True)
     secrets = secrets_of(dc.Confidence().around(joint))
-    started = time.monotonic()
+    started = time.process_time()
     bound = upper_bound(secrets, float(np.exp(1.0)), 1.0, Effort.within(1.0))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert bound < np.inf
 
 
