@@ -3,7 +3,7 @@
 designs    random designs through rounding and proof, judged by the second implementation of the tests
 files      mutated protocol files, refused or still true
 parsing    files made to stop a reader: seconds at 1 and 4 MiB, and the most memory, in files
-empirical  lower bounds for GRR at ε = 1 with a million draws an input, and the three known faults
+empirical  lower bounds for GRR at ε = 1 with a million draws per input, and the three known faults
 time       seconds to prove large protocols
 cost       utility lost by rounding and repair on designs for Adult
 """
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "certify"))
 
 
 def designs(number: int = 10_000) -> None:
-    from test_random_designs import judged
+    from test_ratio_proofs import judged
 
     rng = np.random.default_rng(20_000)
     _report("designs", Counter(judged(rng) for _ in range(number)))

@@ -1,5 +1,6 @@
 """Compiled code is never stale, is kept in the user's cache folder, and is compiled before clocks start."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -109,6 +110,45 @@ def test_numba_alone_keeps_the_old_one(kernels: Path) -> None:
     changed = (kernels / "callee.py").read_text().replace("x + 1", "x + 2")
     (kernels / "callee.py").write_text(changed)
     assert asked(kernels)[0] == 20
+
+
+def foreign(sources: dict[str, str]) -> set[str]:
+    """Names of the package that a kernel takes from a file outside of the stamp: an edit there would not renew it."""
+    kernels = {name for name, code in sources.items() if "discreet.compiling import" in code}
+    found = set()
+    for name in kernels:
+        body = ast.parse(sources[name]).body
+        taken = {
+            alias.asname or alias.name: node.module
+            for node in body if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("discreet.")
+            for alias in node.names
+        }  # fmt: skip
+        for node in body:
+            if isinstance(node, ast.FunctionDef) and any("compiled" in ast.unparse(one) for one in node.decorator_list):
+                used = {one.id for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name)}
+                found |= {f"{name}: {one}" for one in used & set(taken) if taken[one] not in kernels}
+    return found
+
+
+def package() -> dict[str, str]:
+    return {
+        "discreet." + ".".join(path.relative_to(SOURCE).with_suffix("").parts): path.read_text()
+        for path in SOURCE.rglob("*.py")
+    }
+
+
+def test_kernels_take_nothing_from_a_file_without_kernels() -> None:
+    assert foreign(package()) == set()
+
+
+def test_a_number_from_elsewhere_in_a_kernel_is_caught() -> None:
+    sources = package()
+    name = "discreet.solvers.columns.simplex"
+    planted = sources[name].replace(
+        "from discreet.compiling", "from discreet.arrays import NEW\nfrom discreet.compiling"
+    )
+    planted = planted.replace("age[0] <= FRESH_AFTER", "age[0] <= NEW")
+    assert foreign({**sources, name: planted}) == {f"{name}: NEW"}
 
 
 def test_without_a_cache_folder_everything_still_runs(kernels: Path) -> None:

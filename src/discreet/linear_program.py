@@ -88,7 +88,7 @@ class Program:
             self._highs.addRows(rows.shape[0], row_lower, row_upper, len(values), starts, indices, values)
 
     def add_columns(self, columns: Rows, cost: Floats) -> None:
-        """New variables, at least zero; `columns` holds one a row."""
+        """New variables, at least zero; `columns` holds one per row."""
         starts, indices, values = _sparse(columns)
         k = columns.shape[0]
         self._highs.addCols(k, cost, np.zeros(k), np.full(k, INFINITE), len(values), starts, indices, values)

@@ -102,7 +102,7 @@ class Functionals:
 
     @cached_property
     def blind_scores(self) -> Floats:
-        """l with l Q = w, a row a combination that is determined, fixed before the release is seen."""
+        """l with l Q = w, one row per combination that is determined, fixed before the release is seen."""
         return np.asarray(self.rows[self.determined] @ self.analysis.blind)
 
     @cached_property

@@ -32,7 +32,7 @@ def null_space(matrix: Floats) -> Floats:
 def determined_combinations(matrix: Floats, rows: Floats) -> Floats:
     """The combinations of these rows (over letters) that are determined, as few and as simple as elimination finds.
 
-    One row a combination: its coefficients for the rows given. The first coefficient that is not zero is one.
+    One row per combination: its coefficients for the rows given. The first coefficient that is not zero is one.
     """
     left, values, _ = np.linalg.svd(rows @ null_space(matrix))
     lost = int((values > SMALL).sum()) if len(values) else 0

@@ -261,7 +261,7 @@ class _TiltTest:
         return self.only(rows).signed(tilt)
 
     def hypothesis(self, tilt: Floats) -> Floats:
-        """The p under which T is judged, a row a combination."""
+        """The p under which T is judged, one row per combination."""
         start = np.maximum(self.tilted(tilt), FLOOR)
         return given_statistic(self.sample, self.weights, self.scores, self.statistic, start, self.most, self.groups)
 

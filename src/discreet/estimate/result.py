@@ -202,7 +202,7 @@ class Estimate:
         given = np.asarray(weights, dtype=float)
         if given.shape != (len(self.letters),) or not np.isfinite(given).all():
             raise ParameterError(
-                f"not {len(self.letters)} weights", where="combination", remedy="Give a number a letter."
+                f"not {len(self.letters)} weights", where="combination", remedy="Give one number per letter."
             )
         if isinstance(self.functionals, SparseFunctionals):
             rows = sparse.csr_array(sparse.csr_array(given[None]) @ self.functionals.rows)
@@ -210,7 +210,7 @@ class Estimate:
         return Quantity(Functionals(self.functionals.analysis, given[None] @ self.functionals.rows))
 
     def mean(self, values: Mapping[Hashable, float] | Callable[[Hashable], float] | None = None) -> Quantity:
-        """The mean of a number a letter; the letters themselves where they are numbers."""
+        """The mean of one number per letter; the letters themselves where they are numbers."""
         if values is None:
             numbers = [x if isinstance(x, int | float) else None for x in self.letters]
         elif isinstance(values, Mapping):

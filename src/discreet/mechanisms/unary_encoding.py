@@ -1,4 +1,4 @@
-"""Optimised Unary Encoding (funnel-2, eq. 30): one noisy bit a letter, so 2^a outputs.
+"""Optimised Unary Encoding (funnel-2, eq. 30): one noisy bit per letter, so 2^a outputs.
 
 With r = 1/(e^α + 1), the bit of the true letter is fair and every other bit is set with probability r. An output is the
 set y of letters whose bit is set; its likelihood depends on x only through x ∈ y. Hence everything follows from the

@@ -60,7 +60,7 @@ def comparison(compared: list[tuple[Printed, Measured]]) -> str:
 
 
 def rows(panels: tuple[Panel, ...]) -> Iterator[tuple[Any, ...]]:
-    """Every point that is drawn, one a row."""
+    """Every point that is drawn, one per row."""
     for panel in panels:
         for mark in panel.marks:
             if isinstance(mark, Quartiles):

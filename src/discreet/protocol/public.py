@@ -116,7 +116,7 @@ class PublicProtocol:
         if marginal.shape != (len(self.outputs),) or (marginal < 0).any() or sum(marginal.tolist()) != 1 << self.bits:
             raise DistributionError("not a distribution of the outputs", where="law")
         scale = 2.0**-self.bits
-        room = CLOSE + scale * (len(marginal) + len(law))  # a unit an output, and one a letter where they were averaged
+        room = CLOSE + scale * (len(marginal) + len(law))  # one unit per output; per letter where they were averaged
         if np.abs(self.columns @ law * scale - marginal * scale).max() > room:
             raise DistributionError("a law of the outputs that the weights do not give", where="law")
 

@@ -307,7 +307,7 @@ def kept_law(problem: Problem, matrix: Floats, law: Floats) -> Floats:
     share = float((1 - law / (matrix @ problem.prior)).max())
     rows = problem.cone.rows
     room = -(rows @ np.ones(rows.shape[1])) if len(rows) else np.ones(0)
-    together = rows @ matrix.T if rows.size * len(matrix) > MOST_ENTRIES else None  # one product, not one a row
+    together = rows @ matrix.T if rows.size * len(matrix) > MOST_ENTRIES else None  # one product, not one per row
     for y, row in enumerate(matrix):
         if len(rows):
             excess = np.maximum(rows @ row if together is None else together[:, y], 0.0)
