@@ -54,7 +54,27 @@ def stratified(joint):
     return StratifiedProtocol(given, {("f",): protocol_of(joint), ("m",): protocol_of(joint)})
 
 
-FORMS = {"funnel": protocol_of, "sees_secret": blind_curator, "include_secret": releasing, "strata": stratified}
+def on_average(joint):
+    """An average with a ceiling, which the file states before everything else."""
+    return protocol_of(joint, dc.Funnel(1.0, ceiling=dc.LIP(6.0)))
+
+
+def averages_in_strata(joint):
+    from discreet.protocol.strata import StratifiedProtocol
+
+    given = (dc.Attribute("sex", ("f", "m")),)
+    return StratifiedProtocol(given, {("f",): on_average(joint), ("m",): on_average(joint)})
+
+
+FORMS = {
+    "funnel": protocol_of,
+    "sees_secret": blind_curator,
+    "include_secret": releasing,
+    "strata": stratified,
+    "average": on_average,
+    "average, strata": averages_in_strata,
+    "belt": lambda joint: protocol_of(joint, dc.LIP(6.0) & dc.OrdinaryLDP(9.0)),
+}
 
 
 def table_of(joint, size, seed=0):

@@ -60,7 +60,7 @@ def test_no_joint_count_is_in_it(form):
     protocol = FORMS[form](twins()[0])
     data = protocol.public().encode()
     assert not set(CANARY) & set(numbers_in(data))
-    full = protocol.encode() if form == "strata" else json.dumps(twins()[0].counts.tolist()).encode()
+    full = protocol.encode() if "strata" in form else json.dumps(twins()[0].counts.tolist()).encode()
     assert set(CANARY) <= set(numbers_in(full))  # where they are, the scan finds them
     assert b'"counts"' not in data
     assert b'"probabilities"' not in data
@@ -199,6 +199,8 @@ def test_estimates_in_strata():
     assert list(each) == list(full) == [("f",), ("m",)]
     for key, one in each.items():
         same(one, full[key], 1e-12)
+        # a fit that ends once it is close enough turns a last bit of the law into the ninth digit of a limit
+        np.testing.assert_array_equal(one.interval(0.95), full[key].interval(0.95))
 
 
 def test_several_columns_and_their_agreement(people):

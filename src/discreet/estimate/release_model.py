@@ -25,7 +25,7 @@ from discreet.estimate.row_clusters import stated_rows
 from discreet.exceptions import AlphabetError, ParameterError
 from discreet.joint import Joint
 from discreet.protocol import Protocol
-from discreet.protocol.public import PublicProtocol
+from discreet.protocol.public import PublicProtocol, exact_law
 from discreet.records.letters import column_of, released_columns
 from discreet.records.persons import WhoseRows
 
@@ -124,7 +124,7 @@ def _model_of(
     model = ReleaseModel(
         _held(protocol.channel),
         read,
-        joint.prior,
+        exact_law(joint) if joint.form is Form.FUNNEL else joint.prior,  # to the last bit what a public file states
         tuple(attribute.name for attribute in joint.released),
         labels,
         (column or column_of(joint),),

@@ -76,6 +76,7 @@ HEAD: Final = {
 }  # fmt: skip
 CHANNEL: Final = {"outputs", "weights"}
 STRATUM: Final = {"given", "share"}
+FORMAT_WITHIN: Final = 10_000
 SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -143,8 +144,9 @@ def load_either(path: str | os.PathLike[str]) -> AnyProtocol | AnyPublic:
 
 
 def is_public(data: bytes) -> bool:
-    """Whether these bytes begin like a public file: keys are in order, so the format stands near the beginning."""
-    return f'"format":"{PUBLIC_FORMAT}"'.encode() in data[:100]
+    """Whether these bytes begin like a public file: keys are in order, so before the format there are averages at most.
+    No text has it inside, where quotes are escaped."""
+    return f'"format":"{PUBLIC_FORMAT}"'.encode() in data[:FORMAT_WITHIN]
 
 
 def decode_public(data: bytes) -> AnyPublic:
