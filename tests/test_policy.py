@@ -71,6 +71,13 @@ def test_what_cannot_be_read_refuses(tmp_path: Path, text: str) -> None:
         Policy.read(path)
 
 
+def test_a_rule_beyond_what_is_read_is_not_overlooked(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text("k = 5\n" + "#" * (LARGEST_FILE - len("k = 5\n")) + "\nrobust = true\n")
+    with pytest.raises(ParameterError, match="cannot be read"):
+        Policy.read(path)
+
+
 def test_a_near_name_is_offered(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="Did you mean records_per_secret"):
         Policy.of({"records_per_secrets": 3})

@@ -73,6 +73,7 @@ def share_kept(joint: Joint | StratifiedJoint, value: float) -> float:
 # ---- what makes an array a distribution ------------------------------------------------------------------------------
 
 SUM_TOLERANCE = 1e-9
+"""How far a distribution may miss one: sums of millions of rounded shares stay below, a forgotten cell does not."""
 
 
 def checked_probabilities(given: ArrayLike) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ FEASIBLE = 1e-9
 GRACE = 0.5
 """Seconds: programs of some hundred letters end within them."""
 
-DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4
+DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4  # as HiGHS numbers its strategies
 
 
 @dataclass(frozen=True, eq=False)

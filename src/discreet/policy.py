@@ -29,6 +29,7 @@ from discreet.notions.by_name import kinds
 
 VARIABLE = "DISCREET_POLICY"
 LARGEST_FILE = 1 << 20
+"""1 MiB: a policy is a page. Of a longer file nothing is taken, for what is left out could be the rule that counts."""
 
 
 @dataclass(frozen=True)

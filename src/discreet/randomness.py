@@ -19,7 +19,8 @@ from discreet.exceptions import EntropyError
 KEY_BYTES: Final = 32
 BLOCK_BYTES: Final = 16
 WORD_BYTES: Final = 8
-_ZEROS: Final = memoryview(bytes(1 << 20))
+"""Of a key of AES-256, of a block of it, and of a whole number of 64 bits."""
+_ZEROS: Final = memoryview(bytes(1 << 20))  # what the cipher turns into the keystream, 1 MiB at a time
 
 
 def fresh_key() -> bytes:

@@ -36,6 +36,7 @@ SUM_BITS = 62
 BITS = 52
 """Weights of at most 2^52 are exact in every language that reads JSON, and leave room for the sampler's tables."""
 MAX_BITS = 60
+"""Sums of two weights of at most 2^60 stay below 2^62 (`SUM_BITS`), whole numbers of 64 bits."""
 
 
 @lru_cache(maxsize=1024)

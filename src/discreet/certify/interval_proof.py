@@ -34,6 +34,7 @@ from discreet.uncertainty.intervals import Intervals
 from discreet.uncertainty.tails import ONE
 
 MOST_BITS = 62
+"""Counts stay below 2^62, so that two of them add up to a whole number of 64 bits."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from discreet.arrays import Floats, Integers
 from discreet.exceptions import ChannelError, TableError, UnfinishedError
 
 LEAST_RECORDS = 2
+"""From a single record no variance can be estimated."""
 
 
 @dataclass(frozen=True, eq=False)

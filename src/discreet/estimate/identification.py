@@ -20,6 +20,7 @@ from discreet.estimate.fitting import RANK
 from discreet.linear_program import INFINITE, Program
 
 SMALL = 1e-8
+"""Singular values and entries below the root of the precision of a double cannot be told from zero."""
 
 
 def null_space(matrix: Floats) -> Floats:

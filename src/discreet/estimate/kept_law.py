@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LAW_KEPT = 2.0**-40
 """A law that differs by less is the same, rounded; a public file states laws to a little less."""
 STATED_LAW = 1e-9
+"""For a law that a public file states in decimal digits."""
 COUNTED = (
     "Assumed: these are the very records that the protocol was counted from. The mechanism keeps their law, so values "
     "are counted as they are; the errors contain what replaced values add. Groups by another column are not kept."

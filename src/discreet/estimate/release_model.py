@@ -33,6 +33,7 @@ Assumption = Literal["counted", "P(s|x)", "nothing"]
 """What analysts take from the protocol beside the mechanism: that these are the very records that were counted, whose
 law it keeps; how the secret depends on the rest; or nothing."""
 MOST_CELLS = 50_000_000
+"""400 MB for a channel with every entry."""
 COLUMN = "output"
 ASSUMED = "Assumed: P(s|x), how the secret depends on the rest, is that of the protocol's prior."
 MORE_IF_ASSUMED = (

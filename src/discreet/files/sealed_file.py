@@ -17,6 +17,7 @@ from discreet.exceptions import ReleaseError
 from discreet.randomness import BLOCK_BYTES, cipher, fresh_key
 
 COPY_BYTES: Final = 1 << 22
+"""4 MiB at a time: what is copied never stands in memory as a whole."""
 
 
 class SealedFile(AbstractContextManager["SealedFile"]):

@@ -22,6 +22,7 @@ from discreet.release.check import Finding
 FEWEST: Final = 50
 """Records that a value must have to be shown, unless somebody asks for more."""
 MOST_SHOWN: Final = 30
+"""Values of a column that are listed: what a page shows at one look."""
 
 
 def look(

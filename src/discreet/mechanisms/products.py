@@ -47,6 +47,8 @@ from discreet.notions.notion import Cone, log_ratio
 LISTED = 1_000
 CUTS_AT_ONCE = 20
 MARGIN = 1e-12
+"""All conditions are listed up to so many; beyond, so many at a time are found as they are broken, by more than
+rounding, which is MARGIN of the largest entry."""
 
 Condition = Callable[[Joint, int], Callable[[float], Cone]]
 
@@ -146,6 +148,7 @@ def _worst(rows: Floats, v: Floats) -> Floats:
 
 
 AUDITED_ENTRIES = 50_000_000
+"""Likelihoods that an audit multiplies out, some seconds of them; a product with more has its factors' bound alone."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,8 @@ from discreet.notions.notion import log_ratio, ordered_pairs
 LISTED_LETTERS = 16
 SUMMED_LETTERS = 22
 DRAWS = 1_000_000
+"""The utility is summed over all 2^a outputs for up to 22 letters (4 million), and drawn beyond; as a matrix the
+mechanism is written for up to 16 (65,536 outputs)."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class WorstPair(NamedTuple):
     split: float
 
 
-NOTHING_TOLD = WorstPair(-1, 0, 0, 1.0, 0.0)
+NOTHING_TOLD = WorstPair(-1, 0, 0, 1.0, 0.0)  # no output, a ratio of one: level 0
 
 
 def _row_blocks(

@@ -54,6 +54,7 @@ STEPS = 400
 MOST_TRIALS, CLOSE = 12, 2e-3
 """Of mechanisms, each designed at another level of a row, until that is known to so much of itself."""
 SAME = 1e-13
+"""Outputs that tell the same within rounding are one."""
 
 
 def rows_level(notion: Notion, channel: Channel, joint: Joint, rows: int) -> float:

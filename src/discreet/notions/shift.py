@@ -22,6 +22,7 @@ from discreet.phrases import names, quoted, rounded_up
 LISTED_SECRETS = 6
 """Up to so many secrets all 2^c statements are listed; beyond, they are found as rows break them."""
 MOST_NAMED = 3
+"""Values of a statement that a sentence names; the others are counted."""
 
 
 def points(share: float) -> str:

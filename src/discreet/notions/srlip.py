@@ -20,6 +20,8 @@ from discreet.phrases import names, times
 LISTED_ENTRIES = 20_000_000
 CHUNK_ENTRIES = 4_000_000
 CUTS_AT_ONCE = 50
+"""Conditions are listed where they have at most so many entries (160 MB), and computed in blocks of 32 MB; beyond, the
+worst 50 of one round are added."""
 
 
 def _promise(_: SRLIP, joint: Joint, epsilon: float) -> str:

@@ -21,6 +21,7 @@ from discreet.uncertainty import SETS
 
 PATH = Path(__file__).with_name("schema.json")
 WIDTH = 120
+"""Characters of a line, as in the sources."""
 FIRST, SECOND, THIRD = '    "average": ', ',\n    "notion": ', f',\n    "{UNCERTAINTY}": '
 END = "\n  }\n}\n"
 

@@ -27,7 +27,9 @@ from cryptography.hazmat.primitives.serialization import (
 from discreet.exceptions import ProtocolError, ReleaseError
 
 LARGEST_PEM: Final = 1 << 14
+"""16 KiB: a key of Ed25519 in PEM has some hundred characters."""
 SIGNATURE_BYTES: Final = 64
+"""Of a signature of Ed25519 (RFC 8032)."""
 MADE: Final = "Make one with `discreet keygen KEY`, which writes KEY and KEY.pub."
 
 

@@ -16,6 +16,7 @@ from discreet.records.csvfile import header_fields
 from discreet.records.source import no_values_in_errors, open_records
 
 LONGEST_HEADER: Final = 1 << 20
+"""1 MiB of a file is read for its first line: longer ones are not names of columns."""
 
 
 def header_of(path: str, encoding: str | None = None) -> tuple[tuple[str, ...], int]:

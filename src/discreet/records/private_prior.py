@@ -35,8 +35,10 @@ from discreet.records.source import open_records
 MOST_CELLS: Final = 1 << 15
 """As many as exact confidence limits are computed for."""
 LARGEST_ALPHABETS: Final = 1 << 24
+"""16 MiB of letters from a codebook; more would not fit into what can be designed for."""
 EVENT: Final = "private prior"
 BLOCK: Final = 1 << 20
+"""Bytes of a file that are hashed at a time."""
 
 Letters = Mapping[str, Sequence[Hashable]]
 

@@ -14,6 +14,7 @@ from discreet.release.record_counts import RecordCounts
 from discreet.release.refusals import MOST_UNKNOWN
 
 ROUNDING: Final = 1e-9
+"""Levels are computed with doubles, and proven ones are stated rounded up: less than this is no difference."""
 
 
 def cautions(

@@ -23,7 +23,9 @@ import pyarrow as pa
 from discreet.release.parts import NO_VALUES, PartJob, Seal, drawn_part, ordered_part, refused, unwritable
 
 NUMBER_BYTES: Final = 8
+"""Of a whole number in a draft file."""
 BUFFER_BYTES: Final = 1 << 20
+"""1 MiB is written at a time."""
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,11 @@ Words = NDArray[np.uint64]
 
 KEY_BYTES: Final = 32
 LARGEST_KEY: Final = 1 << 16
-BLOCK_BYTES: Final = 16
+"""A key has at least the 32 bytes that AES-256 takes; a file may hold more, up to 64 KiB, and all of it is hashed."""
+BLOCK_BYTES: Final = 16  # of AES
 FIRST_TEXT_BYTES: Final = 12  # of a block of 16, three are the length and one the mark
-LONGEST_TEXT: Final = 1 << 24
-NUMBER_MARK, TEXT_MARK = 1, 2
+LONGEST_TEXT: Final = 1 << 24  # what three bytes of length can say
+NUMBER_MARK, TEXT_MARK = 1, 2  # so that the number of an id and a text of the same bytes are two ids
 CLOSE_TOGETHER = 8  # a table of so many bytes for each number takes no more room than the numbers themselves
 ENVIRONMENT: Final = "env:"
 SHORTEST_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # at most 18 digits: every such number fits into 64 bits

@@ -18,6 +18,7 @@ from discreet.release.ledger import OTHER_PEOPLE, Account
 
 FORMAT: Final = "discreet release"
 VERSION: Final = 1
+"""Of the format; it grows when a reader of the old one could misread the new one."""
 
 
 def _released(kernel: BatchSanitiser) -> str | list[str]:

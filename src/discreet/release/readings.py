@@ -22,6 +22,7 @@ from discreet.records.cells import as_text, indexed
 from discreet.release.keyed_draws import KeyedDraws, Words
 
 HALF: Final = 2**64
+"""A sum of 128 bits has two halves of 64."""
 MISSING: Final = "missing"
 
 

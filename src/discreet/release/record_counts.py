@@ -28,7 +28,7 @@ MOST_KINDS: Final = 4_000_000
 """Different rows that are held: 100 MB or so. Beyond, nearly every record is unique, and no exact count is needed."""
 FEW: Final = 1 << 20
 """Combinations that are counted in a table of their own rather than by sorting: it stays in the processor's cache."""
-LARGEST_KEY: Final = 1 << 62
+LARGEST_KEY: Final = 1 << 62  # a key of several columns, and one more digit of it, are whole numbers of 64 bits
 WHOLE_NUMBER: Final = f"^(?:{NUMBER.pattern})$"
 
 

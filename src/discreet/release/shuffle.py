@@ -24,9 +24,9 @@ from discreet.randomness import Keystream
 from discreet.records.cells import is_text, plain
 from discreet.records.kinds import Counts, Draft, Numbered, expanded
 
-BUCKETS: Final = 64
+BUCKETS: Final = 64  # a power of two, so that the bits of one random octet choose among them evenly
 _INDEX: Final = pa.int16()
-OUT_ROWS: Final = 1 << 17
+OUT_ROWS: Final = 1 << 17  # of a batch that is handed out, as many as of one that is read
 
 
 @dataclass(frozen=True)

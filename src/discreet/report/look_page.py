@@ -9,6 +9,7 @@ from discreet.look.findings import Bar, ColumnLook, Look
 from discreet.report.page import self_contained
 
 MOST_BARS = 12
+"""As many as can be read side by side on a telephone."""
 
 
 def look_page(found: Look) -> str:

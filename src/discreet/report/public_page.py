@@ -24,6 +24,7 @@ MOST_GROUPS: Final = 6
 MOST_MEANINGS, LEAST_LIKELY = 4, 0.05
 """Original values that are listed for an output, and how likely each is at least."""
 MOST_OUTPUTS: Final = 60
+"""Outputs that are listed, the most frequent first; the file has all."""
 
 
 def public_page(public: AnyPublic, *, bits: bool = False) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PART_ROWS: Final = 1 << 23
 PARTS_PER_CORE: Final = 2
+"""A part has at most 8 million rows, some 100 MB of drafts; every core gets two, so that a slow one can be balanced."""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ FEW: Final = 5
 MANY_SPARSE: Final = 0.05
 RARE: Final = (50, 200, 1000, 5000)
 MOST_ADVICE: Final = 3
+"""Merging values with fewer records than each of RARE is tried; of what helps three are told, not a list."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ LITTLE: Final = 0.1
 FEW_RECORDS: Final = 4
 """Letters of one to four records push the mean design effect by tens, honestly."""
 MOST_NAMED: Final = 5
+"""Letters that a sentence names."""
 
 
 def study_warnings(study: Study) -> tuple[str, ...]:

@@ -21,7 +21,9 @@ from discreet.phrases import shown
 from discreet.records.grouping import Bins, Merged
 
 FEW: Final = 50
+"""Records below which nothing is shown, as `look` has it."""
 MOST_NAMED: Final = 4
+"""Combinations that a sentence names."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ GOLDEN = (np.sqrt(5) - 1) / 2
 SECTIONS = 80
 """Golden sections until the interval is a 1e-16th of what it was."""
 ROUNDING = 1e-12
+"""What sums of doubles may add to a divergence that is exactly the radius."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from discreet.arrays import Floats, Integers
 from discreet.compiling import compiled
 
 NEARLY, TINY = 1e-12, 1e-9
+"""A condition that is met up to rounding is met; coefficients below TINY imply no bound that is worth having."""
 
 
 class Implications(NamedTuple):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Floats
 
 NARROWEST = 1e-12
+"""Intervals of the shared draw that are shorter come from rounding."""
 
 
 @dataclass(frozen=True, eq=False)

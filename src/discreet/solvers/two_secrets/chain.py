@@ -28,6 +28,7 @@ from discreet.arrays import Floats, Indices
 from discreet.solvers.two_secrets.letter_pairs import LetterPairs, TwoSidedCone
 
 SAME = 1e-13
+"""Two letters whose determinant is so small beside its terms have one posterior, up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)

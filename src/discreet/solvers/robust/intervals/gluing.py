@@ -15,6 +15,7 @@ from discreet.solvers.robust.intervals.lists import Secret
 from discreet.solvers.robust.intervals.plan import Kind, Planned
 
 THINNEST = 1e-11
+"""Shares of a plan below this are what the linear program leaves of zero."""
 
 
 def glued(plan: Planned, secrets: list[Secret], kinds: list[Kind], *, by_letter: bool = False) -> Floats:
