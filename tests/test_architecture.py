@@ -259,6 +259,52 @@ def test_a_second_function_is_caught() -> None:
     assert repeated_functions(planted) == {"design": ["design.py", "joint.py"]}
 
 
+# ---- numbers that explain themselves --------------------------------------------------------------------------------
+
+
+def unexplained(sources: dict[str, str]) -> list[str]:
+    """Constants with a number of which nothing says why: no comment, and no words below them or below their group."""
+    found = []
+    for path, code in sorted(sources.items()):
+        lines, body = code.splitlines(), parsed(code).body
+        for i, node in enumerate(body):
+            name = _constant(node)
+            if name is None:
+                continue
+            end = i + 1
+            while end < len(body) and _constant(body[end]) and body[end].lineno == (body[end - 1].end_lineno or 0) + 1:
+                end += 1
+            below = body[end] if end < len(body) else None
+            told = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            beside = "#" in "".join(lines[max(0, node.lineno - 2) : node.end_lineno])
+            if not (told or beside):
+                found.append(f"{path}: {name}")
+    return found
+
+
+def _constant(node: ast.stmt) -> str | None:
+    """Its name, if it is one in capitals with a number in it; formulas over other names and tables of code are none."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return None
+    target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+    name = ast.unparse(target)
+    numbers = [
+        one for one in ast.walk(node.value)
+        if isinstance(one, ast.Constant) and isinstance(one.value, int | float) and not isinstance(one.value, bool)
+    ]  # fmt: skip
+    return name if name.upper() == name and numbers else None
+
+
+def test_every_number_says_why_it_has_its_value() -> None:
+    core = {path: code for path, code in package().items() if part_of(path) not in SKINS}
+    assert unexplained(core) == []
+
+
+def test_a_bare_number_is_caught() -> None:
+    assert unexplained({"a.py": "MOST = 3\nOTHER = 4\nx = MOST\n"}) == ["a.py: MOST", "a.py: OTHER"]
+    assert unexplained({"a.py": 'MOST = 3\nOTHER = 4\n"""Why."""\nLAST = 5  # why\n'}) == []
+
+
 # ---- tests beside what they test ------------------------------------------------------------------------------------
 
 

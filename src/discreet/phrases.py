@@ -33,7 +33,7 @@ class InformationUnit:
         return f"{value / self.nats:z.{digits}f} {self.name}"
 
 
-NATS, BITS = InformationUnit("nats", 1.0), InformationUnit("bits", math.log(2))
+NATS, BITS = InformationUnit("nats", 1.0), InformationUnit("bits", math.log(2))  # what is divided by
 
 
 def shown(letter: Hashable) -> str:

@@ -33,7 +33,7 @@ from discreet.policy import nearest, read_toml
 from discreet.records.source import SUFFIXES, Format
 from discreet.release import Job, RowsAsked
 
-DEFAULT_CONFIDENCE: Final = 0.95
+DEFAULT_CONFIDENCE: Final = 0.95  # of exact limits for a set of distributions, as everywhere in statistics
 PURPOSES: Final = ("values", "statistics", "information")
 DEFAULT_PURPOSE: Final = "values"
 """What most people who receive a table do: they open it, read it, count it. See docs/purposes.md."""

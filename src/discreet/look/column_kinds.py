@@ -23,7 +23,7 @@ LONG_TEXT: Final = 40
 """Characters on average: longer is prose, not a name or a code."""
 FEW_VALUES: Final = 3
 """Two numbers are a yes and a no, not something to make bins of."""
-BARS: Final = 24
+BARS: Final = 24  # of a histogram, about: its steps are round numbers
 DATE: Final = r"^(\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}|\d{4}/\d{1,2}/\d{1,2})$"
 COMMA: Final = r"^[+-]?\d+,\d+$"
 TRUTHS: Final = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"0", "1"}, {"ja", "nein"}, {"oui", "non"})

@@ -13,8 +13,8 @@ from discreet.exceptions import ParameterError
 from discreet.records.persons import NOT_CHECKED, WhoseRows
 
 LONGEST = 10_000
-"""Characters of one statement, and how many forecasts it may have: a page or two."""
 MOST_FORECASTS = 1000
+"""Characters of one statement, and how many forecasts it may have: a page or two."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}" * 3
+UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}" * 3  # a text that no table has by chance
 HALF: Final = re.compile("[\ud800-\udfff]")
 MIDNIGHT: Final = time()
 """The time of a moment that is a date, and written as one."""

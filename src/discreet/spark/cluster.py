@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 OLDEST_SPARK, OLDEST_JAVA = 4, 17
 ANSWER_SECONDS: Final = 5.0
 MASTER_PORT: Final = 7077
+"""Versions that were tried, Java's as Spark 4 asks for it; a wait for a master that may not be there; Spark's port."""
 ENCRYPTION: Final = "spark.io.encryption.enabled"
 SETTINGS: Final[dict[str, str]] = {
     ENCRYPTION: "true",

@@ -232,7 +232,7 @@ def _factorial(n: int) -> tuple[Big, Big]:
     return low, high
 
 
-_KEPT: list[tuple[Big, Big]] = [((1, 0), (1, 0))]
+_KEPT: list[tuple[Big, Big]] = [((1, 0), (1, 0))]  # 0! = 1, from below and from above
 
 
 def _kept_factorial(place: int) -> tuple[Big, Big]:

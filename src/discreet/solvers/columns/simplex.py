@@ -35,9 +35,11 @@ from discreet.compiling import compiled
 OPTIMAL, INFEASIBLE, UNFINISHED, LOW = 0, 1, 2, 3
 FEASIBLE = 1e-13
 PIVOT = 1e-8
+"""Bounds are met up to rounding; entries below this are too small to be divided by."""
 NOTHING = 1e-14
 """Smaller entries are rounding: with many letters two fifths of a column."""
 FRESH_AFTER = 500
+"""Pivots after which a dictionary is made again from the rows."""
 
 
 @compiled(nogil=True)
@@ -283,7 +285,7 @@ WORTH_A_THREAD = 200_000
 """Entries of all dictionaries of a batch: less is done by one thread."""
 LOOK_SECONDS = 0.05
 """How often the clock is looked at while programs run."""
-NOWHERE = -1
+NOWHERE = -1  # no place: of no kept dictionary
 
 
 def never() -> bool:

@@ -23,7 +23,7 @@ from discreet.solvers.problem import Effort, Problem, Solution, Status
 from discreet.solvers.restricted_master import RestrictedMaster
 from discreet.solvers.tolerances import BOUND_ROUNDING
 
-FREE, OUT, IN = -1, 0, 1
+FREE, OUT, IN = -1, 0, 1  # of a secret in a node: not decided, without, with
 Subset = NDArray[np.int8]
 Node = TypeVar("Node")
 

@@ -38,6 +38,7 @@ MOST_TRIES = 30
 INFORMED = 1e-6
 """Nats by which the information optimum may miss its bound: a list is pushed outwards by 1e-7, so it always does."""
 MOST_ROUNDS = 60
+"""Between the master and its prices; what is not proven by then keeps the bound it has."""
 
 
 @dataclass(frozen=True, eq=False)

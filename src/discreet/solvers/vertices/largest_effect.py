@@ -29,6 +29,7 @@ KEPT = 4
 """Rows kept in the master, as a multiple of the number of letters."""
 GROWTH = 3e-3
 LIGHTEST = 0.07
+"""What the largest design effect may grow by for fewer outputs; the share of rows, the lightest, that one try drops."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -167,6 +167,7 @@ def first_largest(starts: NDArray[np.int32], letters: NDArray[np.int32], sizes: 
 DUST = 1e-12
 """Cells shorter than this are rounding."""
 ORDERS = 6
+"""Of the letters, each of which gives rows of its own: as they come, the heaviest first, and shuffled."""
 
 
 def shared_draws(table: Floats, seed: int = 1) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ Whole = NDArray[np.int64]
 
 PIVOT = 1e-10
 """An entry below this is no pivot: rounding leaves entries of 1e-14 where a zero belongs."""
-NOTHING = -1
+NOTHING = -1  # no place in a dictionary
 
 
 @compiled()

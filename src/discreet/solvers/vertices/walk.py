@@ -42,7 +42,7 @@ CHUNK = 20_000
 """Vertices between two looks at the clock."""
 AFRESH = 100
 """Pivots between two dictionaries made afresh from the conditions."""
-DONE, FULL, GOING, BROKEN = 0, 1, 2, 3
+DONE, FULL, GOING, BROKEN = 0, 1, 2, 3  # how a piece of the walk ended, for compiled code a number
 
 
 @dataclass(frozen=True, eq=False)

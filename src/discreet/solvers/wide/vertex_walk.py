@@ -18,7 +18,7 @@ TINY = 1e-11
 """Entries of a dictionary below this are rounding, and nobody pivots on them."""
 BETTER = 1e-10
 """A neighbour must gain so much more, or rounding could lead in circles."""
-MOST_STEPS = 60
+MOST_STEPS = 60  # of one walk, each to a better neighbour; it begins near its end
 
 
 @compiled()

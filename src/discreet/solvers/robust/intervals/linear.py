@@ -18,6 +18,7 @@ from discreet.compiling import compiled
 
 MOST_SETS = 60
 TIGHT = 1e-11
+"""Sets of letters that become cuts of one dual before it is taken as it stands, and a cut met up to rounding."""
 
 
 @compiled()

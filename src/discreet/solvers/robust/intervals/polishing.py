@@ -15,6 +15,7 @@ from discreet.solvers.robust.intervals.linear import best_row
 
 STEPS = 10
 LITTLE = 1e-3
+"""Climbs of one output between two master programs; a letter left out has so much of it, or its slope were infinite."""
 
 
 @compiled()
