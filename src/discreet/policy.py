@@ -30,6 +30,7 @@ from discreet.notions.by_name import kinds
 VARIABLE = "DISCREET_POLICY"
 LARGEST_FILE = 1 << 20
 """1 MiB: a policy is a page. Of a longer file nothing is taken, for what is left out could be the rule that counts."""
+SAYS = "the policy says"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Breach:
     found: str
 
     def __str__(self) -> str:
-        return f"the policy says {self.rule}; here {self.found}"
+        return f"{SAYS} {self.rule}; here {self.found}"
 
 
 @dataclass(frozen=True)

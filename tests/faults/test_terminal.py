@@ -11,6 +11,7 @@ import pytest
 import discreet as dc
 from discreet.cli.app import run
 from discreet.exceptions import UNSEEN
+from discreet.wording import other_people
 
 HOSTILE = "\x1b[2J\x07\x9b31m\u202eevil\u2028\x7f\x00[bold]"
 SECRET, RELEASED = f"secret{HOSTILE}", f"released{HOSTILE}"
@@ -67,6 +68,10 @@ def test_nothing_that_acts_on_a_terminal_is_printed(folder, capfd, command, as_j
     if code == 0 and command[0] == "estimate" and not as_json:
         assert "\\x1b[2J" in shown.out
         assert "[bold]" in shown.out
+
+
+def test_nothing_of_it_is_in_words_about_other_people():
+    assert not unseen(other_people(HOSTILE, 0.5))
 
 
 def test_nothing_of_it_is_in_the_report(folder, capfd):

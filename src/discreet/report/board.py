@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.phrases import rounded_up
+from discreet.policy import SAYS
 from discreet.report.page import self_contained
 
 
@@ -28,10 +29,12 @@ def board_facts(found: Mapping[str, Any]) -> dict[str, Any]:
         "guess": {name: f"{100 * value:.1f} %" for name, value in (found["guess"] or {}).items()},
         "identity": found["identity"],
         "adding": ", ".join(f"{name} ({more:,})" for name, more in (found["identity"] or {}).get("adding_most", ())),
-        "account": found["account"],
+        "draws": f"{found['account']['draws']:,}" if found["account"] else "",
+        "together": rounded_up(found["account"]["epsilon"]) if found["account"] else "",
         "law": found["law"],
         "level": rounded_up(found["law"]["level"]) if found["law"] and found["law"]["level"] is not None else "",
         "policy": found["policy"],
+        "met": not any(one["what"].startswith(SAYS) for one in found["refusals"]),
         "warnings": [_sentence(one) for one in found["warnings"]],
         "refusals": [_sentence(one) for one in found["refusals"]],
     }
