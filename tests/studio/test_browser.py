@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,9 @@ def test_a_messy_table_from_an_upload_to_the_release(studio: Any, page: Any, tmp
         role(page, column, value)
     go(page, "group")
     assert "\x07" not in page.content()
+    assert told(page, "decided").startswith("<b>size</b> in 7; col,our in 8; ")  # rows without a value are a group
+    assert page.locator("h2:has-text('<b>size</b> in 7 groups')").count() == 1
+    assert page.locator("section:has(h2:has-text('col,our in 8 groups')) th:has-text('missing')").count() == 1
     page.locator("[data-equal]").first.click()
     page.wait_for_selector(".toast:has-text('Equal shares')")
     page.locator("[data-pick]").nth(0).check()
@@ -238,6 +242,7 @@ def test_a_messy_table_from_an_upload_to_the_release(studio: Any, page: Any, tmp
     assert "Stopped at" in told(page, "progress")
     points(page, 2)  # they are kept
     go(page, "check")
+    labels_are_apart(page)
     read_everything(page)
     go(page, "release")
     drawn(page)
@@ -248,6 +253,16 @@ def test_a_messy_table_from_an_upload_to_the_release(studio: Any, page: Any, tmp
     assert audit(Protocol.load(project.folder / "protocol.json")).levels["LIP"].epsilon <= 0.69 + 1e-9
 
 
+def labels_are_apart(page: Any) -> None:
+    """Under every picture of bars, also where names are long; text is not cut off by the picture's edge."""
+    axes = [row.locator("text").all() for row in page.locator("table.rows tr[aria-hidden=true]:visible").all()]
+    assert len(axes) >= 4
+    for labels in axes:
+        boxes = [label.bounding_box() for label in labels]
+        ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
+        assert all(before[1] + 2 < after[0] for before, after in pairwise(ends)), ends
+
+
 @pytest.fixture(scope="module")
 def decided(studio: Any, adult_csv: Path) -> Any:
     """A project at its last step."""
@@ -255,7 +270,7 @@ def decided(studio: Any, adult_csv: Path) -> Any:
     return studio.project(adult_csv, name="decided", roles=roles, bins={"age": ["30", "45"]}, merge=MERGE, reached=6)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 1000, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_wider_than_the_screen(studio: Any, page: Any, decided: Any, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 800})

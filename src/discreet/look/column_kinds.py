@@ -126,7 +126,8 @@ def warnings_of(column: ScannedColumn, kind: ColumnKind, k: int) -> Iterator[Fin
         )
     if column.missing:
         share = column.missing / records
-        yield Finding(f"{column.missing:,} records without a value ({share:.1%})", name, "Missing is one more letter.")
+        rows = "record" if column.missing == 1 else "records"
+        yield Finding(f"{column.missing:,} {rows} without a value ({share:.1%})", name, "Missing is one more letter.")
     if kind is ColumnKind.IDENTIFIER:
         yield Finding(
             f"{len(values):,} different values in {records:,} records: it names people, or records",
@@ -140,12 +141,13 @@ def warnings_of(column: ScannedColumn, kind: ColumnKind, k: int) -> Iterator[Fin
     if kind in (ColumnKind.NUMBER, ColumnKind.DATE, ColumnKind.CATEGORY) and 2 * len(values) > records:
         yield Finding(f"{len(values):,} different values, more than half of the records", name, "Group it.")
     if kind is ColumnKind.NUMBER and (others := int(np.isnan(column.numeric).sum())):
-        yield Finding(f"{others:,} values that are no number", name, "In bins they count as missing.")
+        values_are = "value that is" if others == 1 else "values that are"
+        yield Finding(f"{others:,} {values_are} no number", name, "In bins they count as missing.")
     if kind in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) and _share(column, COMMA) >= MOSTLY:
         yield Finding("numbers with a decimal comma", name, "Write them with a point; bins do not read a comma.")
     if kind is ColumnKind.CATEGORY and (alike := len(values) - len({value.casefold() for value in values})):
         yield Finding(
-            f"{alike:,} values differ from another one in capitals only",
+            f"{alike:,} {'value differs' if alike == 1 else 'values differ'} from another one in capitals only",
             name,
             "They are different letters; merge them, or recode the table.",
         )

@@ -82,7 +82,9 @@ def _card(now: Choices, name: str, spread: dict[str, Any], look: dict[str, Any])
     if numeric:
         return {**card, **_histogram(spread, edges)}
     rows = _groups(spread, merged, rare)
-    return {**card, "rows": rows, "letters": len(rows) + (spread["missing"] > 0 if "missing" in spread else 0),
+    if spread.get("missing"):
+        rows.append({"key": "", "name": "missing", "rows": spread["missing"], "values": [], "merged": False})
+    return {**card, "rows": rows, "letters": len(rows),
             "values": len(spread.get("values", [])), "rare_values": spread.get("rare", 0), "rare_on": rare > 0,
             "title": f"{name_shown(name)} in {counted(len(rows), 'group')}"}  # fmt: skip
 

@@ -13,8 +13,8 @@ if (data.columns) {
   };
   const told = (c, groups) => {                                  // the tiles, about the column that was touched last
     const card = cards[c], ns = groups.map(g => g.reduce((a, b) => a + b, 0)), t = card.role === "secret" ? null : tells(groups);
-    sizes.set(c, groups.length + (card.missing > 0 ? 1 : 0));
-    say(`groups-${c}`, String(groups.length)); say("smallest", number(Math.min(...ns.filter(n => n > 0))));
+    if (card.missing > 0) ns.push(card.missing);                   // they are a group as well
+    sizes.set(c, ns.length); say(`groups-${c}`, String(ns.length)); say("smallest", number(Math.min(...ns.filter(n => n > 0))));
     const alone = card.role === "secret" ? null : tells(card.counts);
     say("tells", t === null ? "–" : (t * 100).toFixed(1) + "\u202f%");
     say("tells-words", t === null ? "a secret does not tell about itself" : `of the secret is told by these groups of ${card.key.slice(0, 40)}` + (alone !== null ? `; ${(alone * 100).toFixed(1)}\u202f% by single values` : ""));
