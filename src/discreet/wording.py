@@ -196,8 +196,8 @@ def other_people(column: str, worth: float) -> str:
     """What a release of values is worth for other records than those that were counted."""
     told = f"{worth:.1%} of a clean one" if worth > 0 else "nothing for some values"
     return (
-        "That is about the very records that were counted. For the frequencies of "
-        f"{visible(column)} among other people whose records pass the same mechanism, a released record is worth {told}."
+        f"That is about the very records that were counted. For the frequencies of {visible(column)} among other "
+        f"people whose records pass the same mechanism, a released record is worth {told}."
     )
 
 

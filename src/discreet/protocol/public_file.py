@@ -76,7 +76,7 @@ HEAD: Final = {
 }  # fmt: skip
 CHANNEL: Final = {"outputs", "weights"}
 STRATUM: Final = {"given", "share"}
-FORMAT_WITHIN: Final = 10_000
+FORMAT_WITHIN: Final = 10_000  # bytes: averages of as many notions as there are take some hundred
 SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
