@@ -196,8 +196,9 @@ def other_people(column: str, worth: float) -> str:
     """What a release of values is worth for other records than those that were counted."""
     told = f"{worth:.1%} of a clean one" if worth > 0 else "nothing for some values"
     return (
-        f"That is about the very records that were counted. For the frequencies of {visible(column)} among other "
-        f"people whose records pass the same mechanism, a released record is worth {told}."
+        "That is about the very records that were counted. For the frequencies of "
+        f"{visible(column)} among other people whose records pass the same mechanism, "
+        f"a released record is worth {told}."
     )
 
 
