@@ -336,3 +336,34 @@ def test_parquet_and_pipes(people: pa.Table, protocol_path: Path, tmp_path: Path
     assert found.guess is not None
     assert found.account is not None
     assert found.account.draws == 1
+
+
+@pytest.mark.parametrize("place", ["nowhere/book", "protocol.json/book", "."])
+def test_a_ledger_that_cannot_be_begun_is_foretold(
+    census: pa.Table, half: Protocol, tmp_path: Path, place: str
+) -> None:
+    half.save(tmp_path / "protocol.json")
+    (refused,) = rehearse(census, half, ledger=tmp_path / place).refusals
+    with pytest.raises(ReleaseError) as found:
+        half.sanitise(census, ledger=tmp_path / place)
+    assert refused.what == found.value.what
+
+
+@pytest.mark.parametrize("name", ["taken.csv", "a" * 245 + ".csv", "a\0b.csv", "protocol.json/out.csv", "mine.csv"])
+def test_a_target_whose_files_cannot_be_written_is_foretold(
+    people: pa.Table, half: Protocol, tmp_path: Path, name: str
+) -> None:
+    """The files beside it are written with it: a folder in the place of one, a name that is too long, an input."""
+    path = tmp_path / "mine.csv.public.json"
+    half.save(tmp_path / "protocol.json")
+    half.save(path)
+    (tmp_path / "taken.csv.manifest.json").mkdir()
+    pacsv.write_csv(people, tmp_path / "in.csv")
+    job = Job(path, str(tmp_path / "in.csv"), str(tmp_path / name))
+    before, content = books(tmp_path, half), path.read_bytes()
+    foretold = rehearse_file(job)
+    error = failure(job)
+    assert error is not None
+    assert error.what in [one.what for one in foretold.refusals]
+    assert books(tmp_path, half) == before
+    assert path.read_bytes() == content

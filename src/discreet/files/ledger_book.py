@@ -101,7 +101,7 @@ def unchanged(common: Path, beside: Path, read: Sequence[Path] = ()) -> Iterator
         for path in _in_order(paths, common):
             with _own_words(path, "opened", paths[path]):
                 if not path.exists():
-                    _check_folder(path)
+                    _check_folder(path, made=path == common)
                     continue
                 if not os.access(path, os.R_OK | os.W_OK):
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -125,9 +125,11 @@ def _in_order(paths: dict[Path, str], common: Path) -> list[Path]:
     return [*sorted(path for path in paths if path != common), common]
 
 
-def _check_folder(path: Path) -> None:
-    """OSError where a book could not be begun: its folder, or the nearest one above that is there, takes no file."""
+def _check_folder(path: Path, *, made: bool) -> None:
+    """OSError where a book could not be begun: its folder takes no file, or is not there and is not `made` either."""
     folder = next(parent for parent in path.parents if parent.exists())
+    if folder != path.parent and not made:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     if not os.access(folder, os.W_OK | os.X_OK):

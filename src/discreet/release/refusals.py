@@ -61,7 +61,14 @@ def check_suffix(target: str, stated: object) -> None:
 
 
 def check_writable(target: Path) -> None:
-    """ReleaseError where the folder of a file is not there, or takes none."""
+    """ReleaseError where the folder of a file is not there, or takes none of this name."""
+    try:
+        os.lstat(target)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "a name that no file can have"
+        raise ReleaseError(f"cannot write there ({reason})", where=str(target), remedy="Give another name.") from None
     if not target.parent.is_dir():
         raise ReleaseError(
             "cannot write there (no such folder)", where=str(target), remedy="Make it, or give another name."

@@ -10,10 +10,10 @@ place for it.
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from discreet.records.kinds import Draft, Progress, batches_of, counted, finishe
 from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
 from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser
-from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside
+from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.kept_columns import check_kept
 from discreet.release.keyed_draws import KEY_BYTES, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, draws_told, ledger_of
@@ -237,7 +237,7 @@ def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None)
 
 def readable_twice(table: Any) -> bool:
     """Whether a table can be read before it is released: not a pipe, not a stream."""
-    if isinstance(table, str | PathLike):
+    if isinstance(table, str | os.PathLike):
         return str(table) != PIPE and Path(table).is_file()
     return not isinstance(table, pa.RecordBatchReader) and not isinstance(table, Iterator)
 
@@ -255,14 +255,15 @@ def check_target(job: Job) -> None:
     """A release never replaces what it reads, and never has a name that promises a format it is not in."""
     if job.target == PIPE:
         return
-    target = Path(job.target)
-    for path in (job.protocol, *([Path(job.source)] if job.source != PIPE else []), *([job.key] if job.key else [])):
-        if target.exists() and path.exists() and target.samefile(path):
-            raise ReleaseError("the output would replace an input", where=job.target, remedy="Give it another name.")
-    if target.is_dir():
+    read = (job.protocol, *([Path(job.source)] if job.source != PIPE else []), *([job.key] if job.key else []))
+    for path in filter(os.path.exists, written_files(job.target)):
+        if any(os.path.exists(one) and path.samefile(one) for one in read):
+            raise ReleaseError("the output would replace an input", where=str(path), remedy="Give it another name.")
+    if os.path.isdir(job.target):
         raise ReleaseError("the output is a folder", where=job.target, remedy="Give the name of a file.")
     check_suffix(job.target, job.format)
-    check_writable(target)
+    for path in written_files(job.target):
+        check_writable(path)
 
 
 # ---- tables in memory -----------------------------------------------------------------------------------------------
@@ -284,16 +285,16 @@ def sanitise(
     keep: Sequence[str] = (),
     keep_anyway: bool = False,
     keep_order: bool = False,
-    key: str | PathLike[str] | None = None,
+    key: str | os.PathLike[str] | None = None,
     identity: str | None = None,
     several_rows: bool = False,
-    ledger: str | PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
     people: str | None = None,
     data: str | None = None,
     budget: float | None = None,
     encoding: str | None = None,
     testing: bool = False,
-    policy: Policy | str | PathLike[str] | None = None,
+    policy: Policy | str | os.PathLike[str] | None = None,
     unknown_anyway: bool = False,
     person: str | None = None,
     household: str | None = None,
