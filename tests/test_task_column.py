@@ -42,9 +42,15 @@ def test_income_from_education(people: object) -> None:
     assert task.of(joint, other.protocol.channel) <= found.upper_bound + 1e-9
     curator = dc.design(joint, dc.LIP(0.1), utility=task, sees_secret=True, time_limit=5)
     assert curator.utility >= found.utility - 1e-4
-    funnel = dc.design(joint, dc.Funnel(1e-3), utility=task, gap=1e-3, time_limit=20)
-    assert funnel.gap <= 2e-3
-    assert funnel.protocol.leakage <= 1e-3
+
+
+def test_a_task_under_a_funnel_is_proven_to_the_end(people: object) -> None:
+    """Two seconds. Tangents taken on the way to the last vertex alone left 7e-4 open after 600,000 boxes."""
+    joint = dc.Joint.from_table(people, secret="sex", release="education", task="income")
+    funnel = dc.design(joint, dc.Funnel.share(0.1, joint), utility=dc.Task("income"), time_limit=120)
+    assert funnel.gap <= 1e-6
+    assert funnel.utility == pytest.approx(0.0530646, abs=2e-6)
+    assert funnel.protocol.leakage <= 0.1 * mutual_information(joint.table)
 
 
 def test_tasks_stay_with_the_joint_and_out_of_the_file(people: object) -> None:

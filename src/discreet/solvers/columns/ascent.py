@@ -22,9 +22,9 @@ LEAST = 1e-9
 RULED_OUT = 1e-12
 """The same for the secrets of the average."""
 HALVINGS = 12
-GOLDEN, SECTIONS = 0.6180339887498949, 26
+GOLDEN, SECTIONS = 0.6180339887498949, 14
 """Steps are tried at halves of the longest one, then sections narrow in on the best of these."""
-SETTLED = 1e-13
+SETTLED = 1e-12
 """A step that gains less is the last one."""
 
 
@@ -48,7 +48,7 @@ def _ascend(h, area, state, x, steps):  # type: ignore[no-untyped-def]
     weights[0] = 1.0
     price, point = np.empty(m), np.empty(n)
     _forms(area, x, posterior, odds)
-    gain = _along(h, area, x, x, posterior, posterior, odds, odds, 0.0)
+    gain, places = _gain(h, area, x, posterior, odds), np.empty(targets, np.int64)
     for _ in range(steps):
         _worths(h, area, posterior, odds, slopes, worth)
         if plain:
@@ -78,10 +78,10 @@ def _ascend(h, area, state, x, steps):  # type: ignore[no-untyped-def]
                 direction[z] = point[z] - atoms[worst, z]
             longest = weights[worst]
         _forms(area, direction, moved, step)
-        length, reached = _longest(h, area, x, direction, posterior, moved, odds, step, longest)
-        if not reached > gain + SETTLED:
+        length, more = _longest(h, area, direction, posterior, moved, odds, step, longest, places)
+        if not more > SETTLED:
             break
-        gain = reached
+        gain += more
         for z in range(n):
             x[z] = max(x[z] + length * direction[z], 0.0)
         if plain and length == longest:
@@ -139,14 +139,26 @@ def _worths(h, area, posterior, odds, slopes, worth):  # type: ignore[no-untyped
 
 
 @compiled()
-def _along(h, area, x, direction, posterior, moved, odds, step, length):  # type: ignore[no-untyped-def]
-    """The gain after a step of this length."""
+def _gain(h, area, x, posterior, odds):  # type: ignore[no-untyped-def]
+    """What a row gains."""
     gain = 0.0
     for z in range(len(x)):
-        gain -= area.alpha[z] * (x[z] + length * direction[z])
+        gain -= area.alpha[z] * x[z]
     for t in range(len(posterior)):
         if area.mass[t] > 0:
-            gain += area.mass[t] * h(max(posterior[t] + length * moved[t], 0.0) / area.mass[t])
+            gain += area.mass[t] * h(max(posterior[t], 0.0) / area.mass[t])
+    for s in range(len(odds)):
+        if odds[s] > 0:
+            gain -= area.price * odds[s] * np.log(odds[s] / area.odds[s])
+    return gain
+
+
+@compiled()
+def _along(h, area, posterior, moved, targets, odds, step, priced, length):  # type: ignore[no-untyped-def]
+    """The gain after a step of this length, but for what the step leaves as it is: only `targets` move."""
+    gain = -priced * length
+    for t in targets:
+        gain += area.mass[t] * h(max(posterior[t] + length * moved[t], 0.0) / area.mass[t])
     for s in range(len(odds)):
         o = odds[s] + length * step[s]
         if o > 0:
@@ -155,28 +167,37 @@ def _along(h, area, x, direction, posterior, moved, odds, step, length):  # type
 
 
 @compiled()
-def _longest(h, area, x, direction, posterior, moved, odds, step, longest):  # type: ignore[no-untyped-def]
-    """The best step up to the longest one, and the gain after it."""
+def _longest(h, area, direction, posterior, moved, odds, step, longest, places):  # type: ignore[no-untyped-def]
+    """The best step up to the longest one, and how much is gained by it."""
+    count, priced = 0, 0.0
+    for t in range(len(moved)):
+        if moved[t] != 0.0 and area.mass[t] > 0:
+            places[count] = t
+            count += 1
+    targets = places[:count]
+    for z in range(len(direction)):
+        priced += area.alpha[z] * direction[z]
+    start = _along(h, area, posterior, moved, targets, odds, step, priced, 0.0)
     length, best = 0.0, -np.inf
     trial = longest
     for _ in range(HALVINGS):
-        gain = _along(h, area, x, direction, posterior, moved, odds, step, trial)
+        gain = _along(h, area, posterior, moved, targets, odds, step, priced, trial)
         if gain > best:
             length, best = trial, gain
         trial /= 2
     low, high = length / 2, min(2 * length, longest)
     first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    one = _along(h, area, x, direction, posterior, moved, odds, step, first)
-    other = _along(h, area, x, direction, posterior, moved, odds, step, second)
+    one = _along(h, area, posterior, moved, targets, odds, step, priced, first)
+    other = _along(h, area, posterior, moved, targets, odds, step, priced, second)
     for _ in range(SECTIONS):
         if one > other:
             high, second, other = second, first, one
             first = high - GOLDEN * (high - low)
-            one = _along(h, area, x, direction, posterior, moved, odds, step, first)
+            one = _along(h, area, posterior, moved, targets, odds, step, priced, first)
         else:
             low, first, one = first, second, other
             second = low + GOLDEN * (high - low)
-            other = _along(h, area, x, direction, posterior, moved, odds, step, second)
+            other = _along(h, area, posterior, moved, targets, odds, step, priced, second)
         if max(one, other) > best:
             length, best = (first, one) if one > other else (second, other)
-    return length, best
+    return length, best - start

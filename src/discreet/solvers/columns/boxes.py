@@ -6,7 +6,7 @@ duality. What reduced costs alone rule out is cut off, and the rest is cut in tw
 
 With an average at a price λ, a row loses λ Σ_s τ_s ln(τ_s/p_s), τ_s = P(s|y): concave, and never cut (theory 8.2). It
 is replaced by its tangent at an anchor, any row at all, which comes nearer to the best of the relaxed box with every
-program (Frank and Wolfe) and is inherited by the boxes that come out of it.
+program (`anchors`) and is inherited by the boxes that come out of it.
 
 A proof rests on `implications.shrink`, `_chords`, `_tangent`, `_bound` and `_price_out` alone: a wrong point or wrong
 multipliers cost time, and a bound that is not a number leaves the box as it was.
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
 from discreet.compiling import compiled
+from discreet.solvers.columns.anchors import MOST_TURNS, RULED_OUT, TURNS, approach, hull_of, into_the_box
 from discreet.solvers.columns.implications import NEARLY, Implications, shrink
 from discreet.solvers.columns.simplex import copy, dictionary_at, optimise, places, refreshed
 
@@ -28,14 +29,8 @@ ROUNDING = 1e-11
 """Added to every bound: far above the rounding of a sum of a few thousand terms of order one."""
 TOUCHING = 1e-13
 """Where no chord is further from h than this, cutting does not help."""
-TURNS = 6
-"""So often a tangent is moved before the box is cut instead."""
 NEARER = 1e-10
 """A box that cannot be cut is looked at again while its tangent lowers the bound by more than this."""
-SEARCHES = 24
-"""Halvings of a step towards the point of a linear program."""
-RULED_OUT = 1e-12
-"""The tangent of x ln x is never taken nearer to zero: that costs the price times as much."""
 FLOOR = 1e-9
 """A linear program is left once it is this far below what is worth looking for."""
 
@@ -86,7 +81,7 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
     width = given.anchors.shape[1]
     stack = Boxes(np.empty((dive + 1, t)), np.empty((dive + 1, t)), np.empty(dive + 1), np.empty((dive + 1, width)))
     lower, upper, bounds, anchors = stack
-    odds, step = np.empty(len(area.odds)), np.empty(len(area.odds))
+    odds, hull, turns = np.empty(len(area.odds)), hull_of(len(area.odds), width), MOST_TURNS if concave else 1
     low, high, cost, slopes, offsets = area.low.copy(), area.high.copy(), np.empty(n), np.empty(t), np.empty(t)
     price, rest, posterior, misses, cheapest = np.empty(m), np.empty(n), np.empty(t), np.empty(t), np.empty(t)
     kept, is_kept = places(dive + 1, m, n), np.zeros(dive + 1, np.bool_)
@@ -110,7 +105,7 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
                 continue
             constant = _chords(h, area, ours, theirs, slopes, offsets)
             before = bounds[top]
-            for _ in range(TURNS):
+            for turn in range(turns):
                 _program(area, ours, theirs, slopes, low, high, cost)
                 whole = constant
                 if concave:
@@ -126,9 +121,15 @@ def explore(h, area, state, given, dive, threshold, forget, left, points, gains)
                     bounds[top] = bound
                 if not concave or bounds[top] <= forget:
                     break
-                relaxed = _approach(area, slopes, anchors[top], point, odds, step) + constant
+                if turn == 0:
+                    into_the_box(area, ours, theirs, anchors[top], point)
+                relaxed = approach(area, slopes, anchors[top], point, turn, hull) + constant
                 if relaxed > threshold:
                     break
+                if turn >= TURNS:
+                    chords = relaxed - _gain(h, area, anchors[top], posterior, misses, slopes, offsets)
+                    if chords > bound - relaxed:
+                        break
             if bounds[top] <= forget:
                 height -= 1
                 continue
@@ -227,47 +228,6 @@ def _tangent(area, anchor, odds, cost):  # type: ignore[no-untyped-def]
         for z in range(len(cost)):
             cost[z] -= slope * area.secrets[s, z]
     return area.price * (constant + ROUNDING)
-
-
-@compiled()
-def _approach(area, slopes, anchor, point, odds, step):  # type: ignore[no-untyped-def]
-    """Move the anchor towards the point as far as the relaxed gain grows; answers that gain, without its constant.
-
-    `odds` are those of the anchor. The gain along the way is concave: chords are linear, and the average is taken off.
-    """
-    n = len(anchor)
-    start = rise = 0.0
-    for z in range(n):
-        if len(area.shares):
-            worth = -area.alpha[z]
-            for t in range(len(area.mass)):
-                worth += area.shares[t, z] * slopes[t]
-        else:
-            worth = area.massive[z] * slopes[area.target[z]] - area.alpha[z]
-        start += worth * anchor[z]
-        rise += worth * (point[z] - anchor[z])
-    for s in range(len(odds)):
-        step[s] = -odds[s]
-        for z in range(n):
-            step[s] += area.secrets[s, z] * point[z]
-    low, high = 0.0, 1.0
-    for _ in range(SEARCHES):
-        middle = (low + high) / 2
-        slope = rise
-        for s in range(len(odds)):
-            slope -= area.price * step[s] * np.log(max(odds[s] + middle * step[s], RULED_OUT) / area.odds[s])
-        if slope > 0:
-            low = middle
-        else:
-            high = middle
-    for z in range(n):
-        anchor[z] += low * (point[z] - anchor[z])
-    gain = start + low * rise
-    for s in range(len(odds)):
-        o = odds[s] + low * step[s]
-        if o > 0:
-            gain -= area.price * o * np.log(o / area.odds[s])
-    return gain
 
 
 @compiled()

@@ -28,8 +28,9 @@ from discreet.utilities.utility import MutualInformation, PiecewiseLinear
 STALE_ROUNDS = 8
 BOXES_PER_ROUND = 8000
 """Climbing stops after STALE_ROUNDS without progress, and one more for so many boxes of the last exact search."""
-FIRST_SEARCH = 20_000
-"""An exact search that finds nothing is interrupted after so many boxes, then whenever their number has doubled."""
+FIRST_SEARCH, WITH_AVERAGE = 20_000, 60_000
+"""An exact search that finds nothing is interrupted after so many boxes, then whenever their number has doubled. Where
+an average is priced climbing costs more than boxes do."""
 STALE = 1e-5
 """Prices that add up to the same, to this share, have not moved."""
 MARGIN = 2e-3
@@ -262,7 +263,7 @@ class _Generation:
         """
         total, value = float(alpha.sum()), self._best[2]
         before = self._pricer.boxes
-        most = max(FIRST_SEARCH, before)
+        most = max(FIRST_SEARCH if self._problem.average is None else WITH_AVERAGE, before)
         floor, margin = value + 0.99 * self._gap - total, MARGIN * abs(value)
         priced = self._pricer.price(alpha, floor, len(self._problem.prior), self._late, margin, most)
         self._last_search = self._pricer.boxes - before
