@@ -253,7 +253,7 @@ def work(pipe: Connection, stopped: Any) -> None:
         try:
             busy = number
             interrupt()  # stopped before it began
-            found = TASKS[name](question, lambda kind, told: pipe.send((kind, told)), **options)
+            found: Any = TASKS[name](question, lambda kind, told: pipe.send((kind, told)), **options)
             busy = 0
             answer: tuple[str, Any] = ("done", found)
         except DiscreetError as error:
@@ -269,3 +269,18 @@ def work(pipe: Connection, stopped: Any) -> None:
             pipe.send(answer)
         except (BrokenPipeError, OSError):
             return
+        found, answer = None, ("done", None)
+        _give_back()
+
+
+def _give_back() -> None:
+    """What a task has read and dropped goes back to the machine: else every worker stays as large as its largest."""
+    import ctypes
+    import gc
+
+    import pyarrow as pa
+
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError):  # of glibc
+        ctypes.CDLL(None).malloc_trim(0)
