@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -278,7 +278,8 @@ def output_terms(masses: Floats) -> Floats:
 def named_outputs(joint: Joint, rows: Rows) -> tuple[str, ...]:
     """A different name for every row of Q[y, z], from the posterior P(t | y); a long one column by column."""
     found = posteriors(joint, rows)
-    told = [dict(zip(*_row(found, y), strict=True)) for y in range(found.shape[0])]
+    inside, chances = found.indices.astype(np.int64), np.asarray(found.data, float)
+    told = [(inside[a:b], chances[a:b]) for a, b in pairwise(found.indptr.tolist())]
     law = _Law.of(joint.target_prior, joint.target_letters)
     names = [_name(one, law) for one in told]
     if len(joint.released) > 1 and any(len(name) > LONGEST_NAME for name in names):
@@ -302,17 +303,21 @@ def posteriors(joint: Joint, rows: Rows) -> sparse.csr_array:
     return sparse.csr_array((masses.data / totals, masses.indices, masses.indptr), masses.shape)
 
 
+_Chances = tuple[Indices, Floats]
+"""Letters that an output leaves possible, and how likely each is."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Law:
     """Letters with their chances beforehand, and the order from the commonest on."""
 
     prior: Floats
     letters: tuple[Hashable, ...]
-    commonest: list[int]
+    commonest: Indices
 
     @classmethod
     def of(cls, prior: Floats, letters: tuple[Hashable, ...]) -> _Law:
-        return cls(prior, letters, np.argsort(-prior, kind="stable").tolist())
+        return cls(prior, letters, np.argsort(-prior, kind="stable"))
 
     def said(self, t: int) -> str:
         return label(self.letters[t])
@@ -325,20 +330,22 @@ def label(letter: Hashable) -> str:
     return "missing" if letter is None else str(letter)
 
 
-def _name(possible: dict[int, float], law: _Law) -> str:
+def _name(possible: _Chances, law: _Law) -> str:
     """From the letters that an output leaves possible, with their chances."""
-    excluded = next((law.prior[t] for t in law.commonest if t not in possible), 0.0)
-    if not possible or max(excluded, *(abs(chance - law.prior[t]) for t, chance in possible.items())) <= NOTHING:
+    letters, chances = possible
+    ruled_out = np.ones(len(law.prior), dtype=bool)
+    ruled_out[letters] = False
+    excluded = law.prior[law.commonest[int(np.argmax(ruled_out[law.commonest]))]] if ruled_out.any() else 0.0
+    if not len(letters) or max(excluded, np.abs(chances - law.prior[letters]).max()) <= NOTHING:
         return NO_INFORMATION
-    likeliest = sorted(possible, key=lambda t: (-possible[t], t))[:MOST_NAMED]
-    support = sum(chance > NOTHING for chance in possible.values())
-    needed = 1 + sum(sofar < MOSTLY for sofar in accumulate(possible[t] for t in likeliest))
-    if possible[likeliest[0]] >= CERTAIN:
-        return law.said(likeliest[0])
+    best = np.lexsort((letters, -chances))[:MOST_NAMED]
+    likeliest, support = [law.said(t) for t in letters[best].tolist()], int((chances > NOTHING).sum())
+    needed = 1 + sum(sofar < MOSTLY for sofar in accumulate(chances[best].tolist()))
+    if chances[best[0]] >= CERTAIN:
+        return likeliest[0]
     if support <= MOST_NAMED:
-        return _either([law.said(t) for t in likeliest[:support]])
-    chosen = [law.said(t) for t in likeliest[:needed]]
-    return "mostly " + _either(chosen) if needed <= MOST_NAMED else "often " + _either(chosen)
+        return _either(likeliest[:support])
+    return ("mostly " if needed <= MOST_NAMED else "often ") + _either(likeliest[:needed])
 
 
 def _column_laws(joint: Joint) -> list[_Law]:
@@ -350,15 +357,14 @@ def _column_laws(joint: Joint) -> list[_Law]:
     return found
 
 
-def _by_column(joint: Joint, possible: dict[int, float], laws: list[_Law]) -> str:
+def _by_column(joint: Joint, possible: _Chances, laws: list[_Law]) -> str:
     """What an output says about each column by itself; columns that it says nothing about are left out."""
-    places = np.unravel_index(list(possible), [len(attribute) for attribute in joint.released])
+    places = np.unravel_index(possible[0], [len(attribute) for attribute in joint.released])
     parts = []
     for attribute, place, law in zip(joint.released, places, laws, strict=True):
-        after: dict[int, float] = {}
-        for letter, chance in zip(place.tolist(), possible.values(), strict=True):
-            after[letter] = after.get(letter, 0.0) + chance
-        said = _name(after, law)
+        after, letters = np.zeros(len(law.prior)), np.unique(place)
+        np.add.at(after, place, possible[1])
+        said = _name((letters, after[letters]), law)
         if said != NO_INFORMATION:
             parts.append(f"{attribute.name}: {said}")
     return "; ".join(parts) or "no single column"
