@@ -314,7 +314,7 @@ def _wide(problem: Problem) -> bool:
 
 
 def _how(problem: Problem) -> str:
-    return "bands and a shared draw" if problem.asked[0].reads_secret else "one output per letter, polished"
+    return "bands and a shared draw" if problem.asked[0].reads_secret else "one output a letter, polished"
 
 
 LADDER: tuple[Rung, ...] = (
