@@ -32,6 +32,7 @@ LAYERS = (
     "design audit release estimate",
     "study study_file look",
     "report cli studio spark papers testing datasets",
+    "__main__",
 )
 LAYER = {name: depth for depth, names in enumerate(LAYERS) for name in names.split()}
 # Who proves, audits, releases and estimates must not share code with who designs.

@@ -168,7 +168,7 @@ def test_a_budget_stops_the_second_release(folder: Path, capsys: pytest.CaptureF
 
 
 def test_pipes(folder: Path) -> None:
-    command = [sys.executable, "-c", "from discreet.cli import main; main()"]
+    command = [sys.executable, "-m", "discreet"]
     done = subprocess.run(
         [*command, "sanitise", str(folder / "protocol.json"), "-", "-", "--to", "csv"],
         input=(folder / "people.csv").read_bytes(),

@@ -23,6 +23,7 @@ from discreet.certify.ratio_proofs import (
     RATIO_BITS,
     RatioProver,
     Ratios,
+    all_by_secret,
     by_secret,
     lip,
     lowered_most,
@@ -41,31 +42,25 @@ def raised(weights: Weights, joint: Joint) -> Ratios:
     return by_secret(weights, joint, raised_most)
 
 
-def lowered(weights: Weights, joint: Joint) -> Ratios:
-    """P(y) / P(y | s) for all seen secrets."""
-    return by_secret(weights, joint, lowered_most)
+def both_sides(weights: Weights, joint: Joint) -> tuple[Ratios, Ratios]:
+    """P(y | s) / P(y) and P(y) / P(y | s) for all seen secrets."""
+    rise, fall = all_by_secret(weights, joint, raised_most, lowered_most)
+    return rise, fall
 
 
 @dataclass(frozen=True)
 class TwoSidedProver:
     """ALIP: the rise against e^ε, the fall against e^(ε · low / up), both rounded down."""
 
-    rise: RatioProver
-    fall: RatioProver
+    sides: Callable[[Weights, Joint], tuple[Ratios, Ratios]]
 
     def check(self, weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
-        below = epsilon * self._share(notion)
-        return all_of(
-            [
-                self.rise.check(weights, bits, joint, notion, epsilon),
-                self.fall.check(weights, bits, joint, notion, below),
-            ]
-        )
+        rise, fall = self.sides(weights, joint)
+        return all_of([rise.within(epsilon, bits), fall.within(epsilon * self._share(notion), bits)])
 
     def level(self, weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
         """In steps of 1e-9 of either side; that of the lower side, seen from the upper, may be up/low times as wide."""
-        rise = self.rise.level(weights, bits, joint, notion)
-        fall = self.fall.level(weights, bits, joint, notion)
+        rise, fall = (side.level for side in self.sides(weights, joint))
         if not (np.isfinite(rise) and np.isfinite(fall)):
             return float("inf")
         needed = Fraction(fall) / self._share(notion)
@@ -118,7 +113,7 @@ def shifts(names: list[Hashable], masses: ExactIntegers, totals: ExactIntegers) 
 PROVERS.update(
     {
         PML: RatioProver(raised),
-        ALIP: TwoSidedProver(RatioProver(raised), RatioProver(lowered)),
+        ALIP: TwoSidedProver(both_sides),
         Shift: ShiftProver(lambda weights, joint: by_secret(weights, joint, shifts)),
         Perfect: RatioProver(lip),
     }

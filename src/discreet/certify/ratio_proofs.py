@@ -54,6 +54,24 @@ class Ratios:
     low: NDArray[np.float64]
     witness: Callable[[int], Witness]
 
+    def within(self, epsilon: Fraction, bits: int) -> ProofAttempt:
+        """That none is above e^ε."""
+        holds = np.asarray(self.upper <= exp_lower(epsilon, RATIO_BITS), dtype=bool)
+        scale = 2.0**bits
+        short = (self.high - np.exp(min(float(epsilon), LARGEST_POWER)) * self.low) / scale
+        return ProofAttempt(holds, np.where(holds, 0.0, np.maximum(short, 1 / scale)), self.witness)
+
+    @property
+    def level(self) -> float:
+        """The smallest multiple of 1e-9 that none is above."""
+        worst = self.upper.max()
+        if worst == math.inf or worst > exp_lower(Fraction(LARGEST_LEVEL), RATIO_BITS):
+            return math.inf
+        steps = max(0, math.ceil((math.log(max(int(worst), 1)) - RATIO_BITS * math.log(2)) * STEP))
+        while exp_lower(Fraction(steps / STEP), RATIO_BITS) < worst:
+            steps += 1
+        return steps / STEP
+
 
 @dataclass(frozen=True)
 class RatioProver:
@@ -63,20 +81,10 @@ class RatioProver:
     ignores_silent: bool = False
 
     def check(self, weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
-        ratios = self.ratios(weights, joint)
-        holds = np.asarray(ratios.upper <= exp_lower(epsilon, RATIO_BITS), dtype=bool)
-        scale = 2.0**bits
-        short = (ratios.high - np.exp(min(float(epsilon), LARGEST_POWER)) * ratios.low) / scale
-        return ProofAttempt(holds, np.where(holds, 0.0, np.maximum(short, 1 / scale)), ratios.witness)
+        return self.ratios(weights, joint).within(epsilon, bits)
 
     def level(self, weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
-        worst = self.ratios(weights, joint).upper.max()
-        if worst == math.inf or worst > exp_lower(Fraction(LARGEST_LEVEL), RATIO_BITS):
-            return math.inf
-        steps = max(0, math.ceil((math.log(max(int(worst), 1)) - RATIO_BITS * math.log(2)) * STEP))
-        while exp_lower(Fraction(steps / STEP), RATIO_BITS) < worst:
-            steps += 1
-        return steps / STEP
+        return self.ratios(weights, joint).level
 
 
 def ldp(weights: Weights, joint: Joint) -> Ratios:
@@ -214,26 +222,37 @@ def check_pairs(weights: Weights, joint: Joint) -> None:
         )
 
 
-def by_secret(
-    weights: Weights, joint: Joint, ratios: Callable[[list[Hashable], ExactIntegers, ExactIntegers], Ratios]
-) -> Ratios:
-    """The ratios from the names of the seen secrets, P(s, y) and P(s) up to a common factor; a block of outputs at a
-    time."""
+Judge = Callable[[list[Hashable], ExactIntegers, ExactIntegers], Ratios]
+"""The ratios from the names of the seen secrets, P(s, y) and P(s) up to a common factor."""
+
+
+def by_secret(weights: Weights, joint: Joint, judge: Judge) -> Ratios:
+    return all_by_secret(weights, joint, judge)[0]
+
+
+def all_by_secret(weights: Weights, joint: Joint, *judges: Judge) -> list[Ratios]:
+    """What every judge says of the same masses, which are computed once, a block of outputs at a time."""
     check_pairs(weights, joint)
     prior = exact_prior(joint)
     totals = prior.reshape(len(prior), -1).sum(axis=1)
     seen = np.flatnonzero(totals > 0)
     names = [joint.secret_letters[s] for s in seen]
-    if isinstance(weights, np.ndarray):
-        return ratios(names, secret_weights(weights, joint, prior)[seen], totals[seen])
     size = max(1, PAIRS_AT_ONCE // len(prior))
-    if weights.shape[0] <= size:
-        return ratios(names, secret_weights(weights, joint, prior)[seen], totals[seen])
+
+    def judged(block: Weights) -> list[Ratios]:
+        masses = secret_weights(block, joint, prior)[seen]
+        return [judge(names, masses, totals[seen]) for judge in judges]
+
+    if isinstance(weights, np.ndarray) or weights.shape[0] <= size:
+        return judged(weights)
     rows = weights.tocsr()
-    blocks = [rows[start : start + size].tocsc() for start in range(0, rows.shape[0], size)]
-    found = [ratios(names, secret_weights(block, joint, prior)[seen], totals[seen]) for block in blocks]
-    upper, high, low = (np.concatenate([getattr(one, part) for one in found]) for part in ("upper", "high", "low"))
-    return Ratios(upper, high, low, lambda y: replace(found[y // size].witness(y % size), output=y))
+    found = [judged(rows[start : start + size].tocsc()) for start in range(0, rows.shape[0], size)]
+    return [_one_after_another(blocks, size) for blocks in zip(*found, strict=True)]
+
+
+def _one_after_another(blocks: Sequence[Ratios], size: int) -> Ratios:
+    upper, high, low = (np.concatenate([getattr(one, part) for one in blocks]) for part in ("upper", "high", "low"))
+    return Ratios(upper, high, low, lambda y: replace(blocks[y // size].witness(y % size), output=y))
 
 
 def extreme_secrets(masses: ExactIntegers, totals: ExactIntegers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

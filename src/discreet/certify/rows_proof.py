@@ -173,8 +173,8 @@ def _listed(all_rows: RowMasses, bits: int, joint: Joint, notion: Notion) -> flo
     if isinstance(notion, PML):
         return rise.level(all_rows.masses, bits, joint, notion)
     if isinstance(notion, ALIP):
-        fall = RatioProver(lambda *_: lowered_most(*given))
-        return TwoSidedProver(rise, fall).level(all_rows.masses, bits, joint, notion)
+        sides = TwoSidedProver(lambda *_: (raised_most(*given), lowered_most(*given)))
+        return sides.level(all_rows.masses, bits, joint, notion)
     if isinstance(notion, Shift):
         return ShiftProver(lambda *_: shifts(*given)).level(all_rows.masses, bits, joint, notion)
     prover = PROVERS[type(notion)]

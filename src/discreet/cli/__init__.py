@@ -1,4 +1,4 @@
-"""The command line: `discreet demo | design | sanitise | audit | estimate | report | warm-up | papers`.
+"""The command line: `discreet demo | look | design | check | sanitise | publish | audit | estimate | report | …`.
 
 The problem: stewards work with files, and scripts with exit codes and JSON.
 The theorem: none; a command reads options, calls one function of the package and shows what it returns.

@@ -11,19 +11,22 @@ at most h(λ) = −λ ln λ − (1 − λ) ln(1 − λ), so (1 − λ) I(Q) − 
     I*(ε) ≤ (I*(ε') + h(λ)) / (1 − λ).
 
 A condition "high ≤ e^ε low" (both are 1 for the constant row, low ≤ 1 at the worst place) needs
-λ/(1 − λ) ≥ (e^ε − e^ε')/(e^ε' − 1); this is more than what the two sides of LIP need.
+λ/(1 − λ) ≥ (e^ε − e^ε')/(e^ε' − 1) = (e^(ε − ε') − 1)/(1 − e^−ε'); this is more than what the lower side
+of LIP needs. PML has the upper side only, and ALIP one of either size: the larger λ serves both.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, expm1
+from math import expm1
 
 from discreet.information import entropy
 from discreet.joint import Joint
+from discreet.notions.alip import ALIP
 from discreet.notions.ldp import LDP
 from discreet.notions.lip import LIP
 from discreet.notions.notion import Notion
+from discreet.notions.pml import PML
 from discreet.utilities.utility import MutualInformation, Utility
 
 MANY_LETTERS = 120
@@ -47,10 +50,19 @@ class Retreat:
 
 
 def retreat(joint: Joint, notion: Notion, utility: Utility) -> Retreat:
-    """None of it for few letters, for other notions than LDP and LIP, and for ε = 0."""
-    known = isinstance(notion, LDP | LIP) and utility is MutualInformation
-    if not known or joint.size <= MANY_LETTERS or not notion.epsilon > 0:
+    """None of it for few letters, for notions of other conditions, and for ε = 0."""
+    if utility is not MutualInformation or joint.size <= MANY_LETTERS or not notion.epsilon > 0:
         return Retreat(notion, 0.0)
-    below = notion.epsilon * (1 - SHARE)
-    odds = exp(below) * expm1(notion.epsilon - below) / expm1(below)
-    return Retreat(notion.at(below), odds / (1 + odds))
+    if isinstance(notion, LDP | LIP | PML):
+        below = notion.at(notion.epsilon * (1 - SHARE))
+        return Retreat(below, _mixing([(notion.epsilon, below.epsilon)]))
+    if isinstance(notion, ALIP):
+        alip = notion.at(notion.up * (1 - SHARE))
+        return Retreat(alip, _mixing([(notion.low, alip.low), (notion.up, alip.up)]))
+    return Retreat(notion, 0.0)
+
+
+def _mixing(limits: list[tuple[float, float]]) -> float:
+    """λ for every ε and ε' of these."""
+    odds = max(expm1(limit - below) / -expm1(-below) for limit, below in limits)
+    return odds / (1 + odds)
