@@ -34,8 +34,9 @@ from discreet.utilities.utility import MutualInformation, Utility
 SPARSER = 0.02
 """The share of the information that `sparser` gives away for fewer outputs."""
 PROOF_SECONDS_PER_ENTRY = 8e-7
-"""What naming, rounding and proving take for one entry of a matrix; kept free at the end of a time limit. Robust
-methods know better, and keep what their outputs need."""
+PROOF_SHARE = 0.1
+"""What naming, rounding and proving take for one entry of a full matrix; kept free at the end of a time limit, but no
+more than this share of it: most matrices are sparse. Robust methods know better, and keep what their outputs need."""
 LEAST_SECONDS = 0.01
 """For a stratum whose time is used up: it still gets the first mechanism that its search meets."""
 
@@ -247,6 +248,7 @@ def design(
     if time_limit is not None and not time_limit > 0:
         raise ParameterError("a time limit that is not positive", where="time_limit", remedy="Give seconds, or None.")
     proof = 0.0 if isinstance(notion, RLDP) else PROOF_SECONDS_PER_ENTRY * min(len(form.letters), 3000) ** 2
+    proof = proof if time_limit is None else min(proof, PROOF_SHARE * time_limit)
     effort = Effort.within(time_limit, gap, progress).keeping(proof)
     below = retreat(form, notion, utility)
     found = METHODS[chosen].solve(Problem.of(form, below.notion, utility), effort)

@@ -22,8 +22,9 @@ from discreet.solvers.driver import solve
 from discreet.solvers.problem import Effort, Problem, Solution, Status
 from discreet.utilities.agreement import Agreement
 
-LESS_SHARE, LESS_SECONDS = 0.25, 15.0
-"""The part of the time for the mechanism that reads X only, and seconds where nobody gave a limit."""
+LESS_SHARE, LAW_SHARE, LESS_SECONDS = 0.4, 0.25, 15.0
+"""The part of the time for the mechanism that reads X only, which comes first: nobody may keep less by reading more.
+Then that for values that keep their law; and seconds for either where nobody gave a limit."""
 PERMITTED = 1e-9
 """Rows that break a condition by more than this share of its terms are left out."""
 
@@ -41,20 +42,20 @@ def from_less(problem: Problem, effort: Effort, reading_less: Solve, known_bound
 def curator_starts(problem: Problem, effort: Effort, reading_less: Solve) -> list[Solution]:
     """Mechanisms of other problems as solutions of this one, without bounds: values that keep their law, and the best
     one found that reads X only."""
-    part = replace(effort.share(LESS_SHARE).unless_told(LESS_SECONDS), inner=True, progress=None)
     joint, notion = problem.asked
     funnel = Problem.of(replace(joint, form=Form.FUNNEL), notion, problem.utility)
     own = Problem.of(joint, notion, Agreement())
-    searches: list[Callable[[], Solution]] = [lambda: reading_less(funnel, part)]
+    searches: list[Callable[[Effort], Solution]] = [lambda part: reading_less(funnel, part)]
     if notion.average(joint) is None:
-        searches.insert(0, lambda: solve(agree, own, part))
+        searches.append(lambda part: solve(agree, own, part))
     found = []
-    for search in searches:
+    for search, share in zip(searches, (LESS_SHARE, LAW_SHARE), strict=False):
+        part = replace(effort.share(share).unless_told(LESS_SECONDS), inner=True, progress=None)
         try:
-            found.append(_as_curator(problem, search()))
+            found.append(_as_curator(problem, search(part)))
         except DiscreetError:
             continue
-    return found
+    return found[::-1]
 
 
 def permitted_starts(problem: Problem, starts: list[Solution]) -> Floats:

@@ -37,7 +37,7 @@ from discreet.utilities.utility import MutualInformation
 
 AT_ONCE = 900
 """Classes that one master takes; above it works in blocks."""
-EXACT_CLASSES = 500
+EXACT_CLASSES = 600
 """The exact search closes some tenths of a percent within a minute up to about so many."""
 SEARCH_SHARE, WEIGH_SHARE = 0.55, 0.8
 """Of the time: for the walks where an exact search follows, and in blocks before all rows are weighed together."""
