@@ -14,7 +14,7 @@ from discreet.exceptions import visible
 from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.notions.average import OnAverage
 from discreet.notions.lip import LIP
-from discreet.notions.notion import Level, Notion, promised, words_of
+from discreet.notions.notion import BEFORE, Level, Notion, promised, words_of
 from discreet.phrases import names, percent, quoted, rounded_up, shown, times
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.uncertainty.confidence import Confidence
@@ -212,7 +212,7 @@ def in_words(level: Level, *, raised: bool = True) -> str:
     found = level.witness
     output, secret = quoted(found.output), quoted(found.secret)
     change = level.epsilon if found.move is None else found.move
-    if found.other is not None:
+    if found.other is not BEFORE:
         told = _compared(change, output, secret, quoted(found.other))
     else:
         told = _moved(change, output, secret, raised)

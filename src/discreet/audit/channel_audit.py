@@ -26,7 +26,7 @@ from discreet.exceptions import AlphabetError, DistributionError, ParameterError
 from discreet.given_columns import Stratum
 from discreet.joint import Joint
 from discreet.notions import LDP, NOTIONS, Level, Notion, words_of
-from discreet.notions.notion import AVERAGES
+from discreet.notions.notion import AVERAGES, BEFORE
 from discreet.phrases import percent, quoted, times
 from discreet.protocol import Protocol
 from discreet.protocol.public import PublicProtocol, StratifiedPublic
@@ -217,7 +217,7 @@ def _words(notion: Notion | None, level: Level, channel: Channel, joint: Joint) 
     if told is not None and level.witness is not None and level.epsilon > 0:
         return told(level)
     raised = True
-    if level.witness is not None and level.witness.other is None:
+    if level.witness is not None and level.witness.other is BEFORE:
         raised = _raised(level, channel, joint)
     return in_words(level, raised=raised)
 

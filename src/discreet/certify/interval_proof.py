@@ -26,7 +26,7 @@ from discreet.certify.proof import PROVERS, ProofAttempt, dense_blocks
 from discreet.certify.ratio_proofs import RatioProver, Ratios, bounded_ratios, check_pairs
 from discreet.exceptions import ChannelError, ParameterError, ProofError
 from discreet.joint import Joint
-from discreet.notions.notion import Notion, Witness
+from discreet.notions.notion import BEFORE, Notion, Witness
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
 from discreet.uncertainty.confidence import Confidence
@@ -80,7 +80,7 @@ def interval_ratios(weights: Weights, joint: Joint, intervals: Intervals, *, inf
 
     def witness(y: int) -> Witness:
         other = found[y].other
-        return Witness(y, names[found[y].secret], None if other is None else names[other])
+        return Witness(y, names[found[y].secret], BEFORE if other is None else names[other])
 
     return bounded_ratios(parts[0], one, parts[1], one, witness)
 

@@ -19,7 +19,7 @@ from discreet.arrays import Integers, Weights
 from discreet.certify.exact_arithmetic import MAX_BITS
 from discreet.exceptions import ChannelError, ParameterError, ProofError
 from discreet.joint import Joint
-from discreet.notions.notion import AVERAGES, SEVERAL, Notion, Witness
+from discreet.notions.notion import AVERAGES, BEFORE, SEVERAL, Notion, Witness
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -63,7 +63,7 @@ class ProofAttempt:
         found = self.witness(y)
         output = f"number {y}" if outputs is None else repr(outputs[y])
         known = "".join(f", given {name} = {value!r}" for name, value in found.side_channel)
-        against = "the population" if found.other is None else repr(found.other)
+        against = "the population" if found.other is BEFORE else repr(found.other)
         return f"output {output}, {found.secret!r} against {against}{known}"
 
 

@@ -19,6 +19,7 @@ from discreet.estimate.row_clusters import stated_rows
 from discreet.exceptions import ParameterError
 from discreet.protocol import Protocol
 from discreet.protocol.public import PublicProtocol
+from discreet.protocol.reveals import Prior, prior_of
 
 if TYPE_CHECKING:
     from discreet.estimate.release_model import ReleaseModel
@@ -45,6 +46,11 @@ def _targets(protocol: Protocol | PublicProtocol) -> dict[Hashable, int]:
     return {letter: t for t, letter in enumerate(letters)}
 
 
+def stated_prior(protocol: Protocol | PublicProtocol) -> Prior:
+    """Whether the laws are those of the records that were counted, of their weights, or of counts with noise."""
+    return protocol.prior if isinstance(protocol, PublicProtocol) else prior_of(protocol.joint)
+
+
 def keeps_law(protocol: Protocol | PublicProtocol) -> bool:
     """Whether outputs are letters of the target and have its law."""
     place, laws = _targets(protocol), _laws(protocol)
@@ -59,10 +65,13 @@ def keeps_law(protocol: Protocol | PublicProtocol) -> bool:
 def is_counted(protocol: object, records: int) -> bool:
     """Whether so many records are, as far as anybody can tell, those that the protocol was counted from and whose law
     it keeps. A public file does not say how many there were: it is published beside its release. Kept is the law of
-    persons, which rows do not have where persons have several."""
+    persons, which rows do not have where persons have several; or of weighted records, or of counts with noise, which
+    the records themselves do not have."""
     if stated_rows(protocol) is not None:
         return False
     if not isinstance(protocol, Protocol | PublicProtocol) or protocol.source != "data":
+        return False
+    if stated_prior(protocol) != "exact":
         return False
     if isinstance(protocol, Protocol) and protocol.joint.n != records:
         return False

@@ -15,6 +15,7 @@ from scipy.linalg import block_diag
 from discreet.arrays import Integers, whole
 from discreet.attribute import Attribute
 from discreet.channel import label
+from discreet.estimate.kept_law import stated_prior
 from discreet.estimate.release_model import Assumption, ReleaseModel, model_of
 from discreet.exceptions import AlphabetError, TableError
 from discreet.given_columns import Stratum
@@ -48,7 +49,11 @@ class _GivenReader:
 
 def stratum_models(protocol: Strata, assume: Assumption | None, column: str | None) -> dict[Stratum, ReleaseModel]:
     name = column or column_of(protocol.first if isinstance(protocol, StratifiedPublic) else protocol.joint)
-    return {key: _without_absent(model_of(one, assume, name)) for key, one in protocol.strata.items()}
+    models = {key: model_of(one, assume, name) for key, one in protocol.strata.items()}
+    noisy = any(
+        stated_prior(one) == "noisy" for one in protocol.strata.values()
+    )  # then no letter is known to be absent
+    return models if noisy else {key: _without_absent(model) for key, model in models.items()}
 
 
 def _without_absent(model: ReleaseModel) -> ReleaseModel:

@@ -76,6 +76,10 @@ class Guess(OnAverage):
     def asked(cls, epsilon: float, confidence: float) -> Notion:
         return cls(epsilon)
 
+    def at(self, epsilon: float) -> Guess:
+        """At another probability, none above 1."""
+        return super().at(min(epsilon, 1.0))
+
     def average(self, joint: Joint) -> Average:
         from discreet.utilities.utility import CorrectGuess
 

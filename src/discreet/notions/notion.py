@@ -12,7 +12,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +61,20 @@ class Cone:
         return float(max([negative, *(terms[used].sum(axis=1) / scale[used])]))
 
 
+class Compared(Enum):
+    """What stands in the place of a second letter; None is a letter, for missing values."""
+
+    before = "before"
+
+
+BEFORE: Final = Compared.before
+
+
 @dataclass(frozen=True)
 class Witness:
     """Where a level is attained: seeing `output` changes the odds between `secret` and `other` the most.
 
-    `other` is None where the chance of `secret` is compared with what it was before (LIP), `side_channel` names the
+    `other` is `BEFORE` where the chance of `secret` is compared with what it was before (LIP), `side_channel` names the
     attributes an attacker knows beforehand (SRLIP), `distribution` is the worst P(s, x) of the uncertainty set (RLDP),
     `statement` the secrets that become likelier together (Shift), `move` the logarithm of the change where that is not
     the level itself (ALIP).
@@ -72,7 +82,7 @@ class Witness:
 
     output: Hashable
     secret: Hashable
-    other: Hashable | None = None
+    other: Hashable = BEFORE
     side_channel: tuple[tuple[str, Hashable], ...] = ()
     distribution: NDArray[np.float64] | None = None
     statement: tuple[Hashable, ...] = ()

@@ -3,7 +3,7 @@
 If the rows are independent given the secret, so are their outputs, and P(y_1 … y_k | s) = Π P(y_i | s):
 
     LDP, ordinary LDP, robust LDP    k times the level of one row, attained by one output k times
-    LIP                              the largest |ln Π t_s(y_i) / Σ p_s' Π t_s'(y_i)| with t_s(y) = P(y|s)/P(y)
+    LIP, perfect privacy             the largest |ln Π t_s(y_i) / Σ p_s' Π t_s'(y_i)| with t_s(y) = P(y|s)/P(y)
     PML, Shift and what else asks    that of the channel from S to all outputs
     about P(y|s) only
     robust LIP, SRLIP                at most k times what any two secrets can differ by in one row
@@ -36,6 +36,7 @@ from discreet.notions.lip import LIP
 from discreet.notions.maximal_leakage import MaximalLeakage
 from discreet.notions.notion import Notion, check_fits, words_of
 from discreet.notions.ordinary_ldp import OrdinaryLDP
+from discreet.notions.perfect import Perfect
 from discreet.notions.pml import PML
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
@@ -63,13 +64,13 @@ def rows_level(notion: Notion, channel: Channel, joint: Joint, rows: int) -> flo
     leading = notion.promises[0]
     if isinstance(leading, (LDP, OrdinaryLDP, RLDP)):
         level = rows * leading.level(channel, joint).epsilon
-    elif isinstance(leading, LIP):
+    elif isinstance(leading, (LIP, Perfect)):
         level = informed_level(channel, joint, rows)
     elif isinstance(leading, RLIP):
         level = rows * RLDP(leading.epsilon, leading.uncertainty).level(channel, joint).epsilon
     elif isinstance(leading, SRLIP):
         level = 2 * rows * leading.level(channel, joint).epsilon
-    elif isinstance(leading, ABOUT_S) and _combinations(channel, rows) * len(joint.seen) <= MOST_SUMS:
+    elif isinstance(leading, ABOUT_S):
         level = leading.level(*_secret_channel(channel, joint, rows)).epsilon
     else:
         raise ParameterError(
@@ -85,13 +86,16 @@ def _combinations(channel: Channel, rows: int) -> int:
 
 
 def _secret_channel(channel: Channel, joint: Joint, rows: int) -> tuple[Channel, Joint]:
-    """The channel from S to the outputs of all rows, in any order, and the joint of one that reads S itself."""
+    """The channel from S to the outputs of all rows, in any order, and the joint of one that reads S itself. Where
+    these outputs are too many it is S itself, of which any number of rows tells no more."""
+    prior = joint.secret_prior[joint.seen]
+    if _combinations(channel, rows) * len(prior) > MOST_SUMS:
+        return Channel(np.eye(len(prior))), Joint(np.diag(prior / prior.sum()))
     likelihoods = channel.rows @ joint.letter_given_secret.T
     found = []
     for chosen in combinations_with_replacement(range(len(likelihoods)), rows):
         orders = math.factorial(rows) // math.prod(math.factorial(chosen.count(y)) for y in set(chosen))
         found.append(orders * np.prod(likelihoods[list(chosen)], axis=0))
-    prior = joint.secret_prior[joint.seen]
     return Channel(np.array(found)), Joint(np.diag(prior / prior.sum()))
 
 

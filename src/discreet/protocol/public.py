@@ -39,31 +39,15 @@ from discreet.given_columns import Stratum, check_keys_of_strata, strata_numbers
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, promised, words_of
 from discreet.protocol.protocol import Protocol, Source, sparse_columns
+from discreet.protocol.reveals import NO_LAW, Prior, prior_of, revealed
 from discreet.protocol.statement import Statement
+from discreet.records.persons import WhoseRows
 
 if TYPE_CHECKING:
     from discreet.protocol.strata import StratifiedProtocol
 
 CLOSE = 1e-9
 """Laws are rounded floats and weights rounded integers: what belongs together differs by less."""
-CHOSEN = {
-    "data": "The weights were chosen from the counts of the released table, secret and released columns together: they "
-    "are themselves a statement about these counts.",
-    "public": "The weights were chosen from the counts of a public sample.",
-    "given": "The weights were chosen for a distribution that somebody stated.",
-}
-LAWS = "law: the shares of the input values in what was counted, and of the outputs, exact to the last digit."
-NO_LAW = "No law and no posterior is stated: the input values contain the secret."
-AVERAGED = (
-    "The mechanism reads the secret as well. The weights are its average over the secret as it was counted, the sum of "
-    "P(s|x) Q(y|s,x): a statistic of the counts, which for a value that few records have comes close to what is drawn "
-    "from for their own secrets. The mechanism itself is in the full protocol file only."
-)
-GROUPED = "Values of the secret were grouped: what is in one group is not hidden from each other."
-HASHED = (
-    "protocol: the SHA-256 of the full file. Whoever knows all of its counts but a few can test a guess of these "
-    "against it."
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +58,7 @@ class PublicProtocol:
         form, reads, law, marginal: what is read, with its attributes; laws of input letters and outputs, or None.
         notion, promise, secrets, reveals: what is promised, in words, about which columns; what the file tells.
         columns, bits, outputs, source, statement, protocol_digest: as in `Protocol`; the hash of the full file.
+        prior: whether the laws are those of the records that were counted: "exact", or "weighted", or "noisy".
     Example:
         >>> import discreet as dc
         >>> dc.design(dc.Joint.from_counts([[30, 10], [10, 30]]), dc.LIP(0.5)).protocol.public().notion
@@ -94,6 +79,7 @@ class PublicProtocol:
     reveals: tuple[str, ...]
     statement: Statement
     protocol_digest: str
+    prior: Prior = "exact"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", sparse_columns(self.columns))
@@ -319,7 +305,7 @@ AnyPublic = PublicProtocol | StratifiedPublic
 
 def _head(one: PublicProtocol) -> tuple[Any, ...]:
     """What all strata share."""
-    stated = (one.source, one.promise, one.reveals, one.statement, one.protocol_digest)
+    stated = (one.source, one.promise, one.reveals, one.statement, one.protocol_digest, one.prior)
     return (one.bits, one.form, one.notion, one.reads, one.secrets, *stated)
 
 
@@ -336,21 +322,25 @@ def public_protocol(protocol: Protocol, given: tuple[Attribute, ...] = ()) -> Pu
     """What of a protocol everybody may have; beside `given` columns the promise is among people who agree in them."""
     joint, secret = protocol.joint, protocol.joint.form is Form.RELEASES_SECRET
     statement = replace(protocol.statement, forecast={}) if secret else protocol.statement
+    whose = statement.rows
+    person = whose.epsilon if isinstance(whose, WhoseRows) else None  # asked for; a row's level follows from the counts
+    notion = protocol.notion if person is None else protocol.notion.at(person)
     return PublicProtocol(
         columns=averaged_weights(protocol) if joint.form is Form.CURATOR else protocol.columns,
         bits=protocol.bits,
         form=joint.form,
-        notion=protocol.notion,
+        notion=notion,
         outputs=protocol.outputs,
         reads=joint.released,
         secrets=tuple(attribute.name for attribute in joint.secrets),
         law=None if secret else exact_law(joint),
         marginal=None if secret else protocol.marginal,
         source=protocol.source,
-        promise=promised(protocol.notion, joint, protocol.notion.epsilon, given),
-        reveals=_reveals(joint, protocol.source),
+        promise=promised(notion, joint, notion.epsilon, given),
+        reveals=revealed(joint, protocol.source),
         statement=statement,
         protocol_digest=protocol.digest,
+        prior=prior_of(joint),
     )
 
 
@@ -359,13 +349,6 @@ def public_strata(protocol: StratifiedProtocol) -> StratifiedPublic:
     found = {key: public_protocol(one, protocol.given) for key, one in protocol.strata.items()}
     each = {key: replace(one, protocol_digest=protocol.digest) for key, one in found.items()}
     return StratifiedPublic(protocol.given, each, protocol.shares)
-
-
-def _reveals(joint: Joint, source: str) -> tuple[str, ...]:
-    grouped = joint.form is not Form.RELEASES_SECRET and any(one.grouping for one in joint.secrets)
-    said = [CHOSEN[source], NO_LAW if joint.form is Form.RELEASES_SECRET else LAWS]
-    said += [AVERAGED] if joint.form is Form.CURATOR else []
-    return (*said, *([GROUPED] if grouped else []), HASHED)
 
 
 def exact_law(joint: Joint) -> Floats:

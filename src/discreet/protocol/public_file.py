@@ -8,6 +8,7 @@
     inputs            the columns of the input letters
     outputs, weights  as there; weights are means over the secret where the mechanism reads it and does not release it
     law               {inputs: decimal text, outputs: weights over 2^bits}; absent where the inputs contain the secret
+    prior             "weighted" or "noisy", where the laws are not those of the records that were counted
     given, strata     with given columns: {given, share, outputs, weights, law} for each stratum instead
 
 Its identity is the SHA-256 of its bytes. Nothing in it can be proven again without the counts; what can be checked is
@@ -77,6 +78,8 @@ HEAD: Final = {
 CHANNEL: Final = {"outputs", "weights"}
 STRATUM: Final = {"given", "share"}
 FORMAT_WITHIN: Final = 10_000  # bytes: averages of as many notions as there are take some hundred
+PRIORS: Final = ("weighted", "noisy")
+"""What is stated of the laws where they are not simply those of the records."""
 SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -116,6 +119,7 @@ def _encode_head(one: PublicProtocol) -> dict[str, Any]:
         "protocol": one.protocol_digest,
         "reveals": list(one.reveals),
         "secrets": list(one.secrets),
+        **({} if one.prior == "exact" else {"prior": one.prior}),
         "source": one.source,
         **({"statement": said} if said else {}),
     }
@@ -164,9 +168,9 @@ def decode_public(data: bytes) -> AnyPublic:
 
 def _decoded(content: dict[str, Any], most: int) -> AnyPublic:
     if "strata" not in content:
-        check_keys(content, HEAD | CHANNEL, {"law", "statement"} | PROMISES, "the file")
+        check_keys(content, HEAD | CHANNEL, {"law", "prior", "statement"} | PROMISES, "the file")
         return _decode_one(content, _decode_head(content, most), content)
-    check_keys(content, HEAD | {"given", "strata"}, {"statement"} | PROMISES, "the file")
+    check_keys(content, HEAD | {"given", "strata"}, {"prior", "statement"} | PROMISES, "the file")
     given = decode_columns(content["given"], "given")
     head = _decode_head(content, most)
     strata: dict[Stratum, PublicProtocol] = {}
@@ -189,6 +193,8 @@ def _decode_head(content: dict[str, Any], most: int) -> tuple[Attribute, ...]:
         raise wrong("form", "an unknown form")
     if content["source"] not in SOURCES:
         raise wrong("source", "an unknown source of the prior")
+    if content.get("prior", "weighted") not in PRIORS:
+        raise wrong("prior", "an unknown kind of law")
     if not isinstance(content["protocol"], str) or not SHA256.fullmatch(content["protocol"]):
         raise wrong("protocol", "not a SHA-256")
     said = texts([content["promise"], *filled_list(content["reveals"], "reveals")], "promise")
@@ -226,4 +232,5 @@ def _decode_one(content: dict[str, Any], reads: tuple[Attribute, ...], given: di
         reveals=tuple(content["reveals"]),
         statement=decode_statement(content.get("statement", {})),
         protocol_digest=content["protocol"],
+        prior=content.get("prior", "exact"),
     )

@@ -229,6 +229,10 @@ class StratifiedProtocol:
         """Release a table through this protocol; see `discreet.release.sanitise`."""
         return Protocol.sanitise(self, table, **options)  # type: ignore[arg-type]
 
+    def check(self, table: Any, **options: Any) -> Any:
+        """What `sanitise` with these options would do, drawing nothing: a `discreet.Check`."""
+        return Protocol.check(self, table, **options)  # type: ignore[arg-type]
+
     def __repr__(self) -> str:
         name, columns = words_of(self.notion).name, ", ".join(attribute.name for attribute in self.given)
         return f"StratifiedProtocol({name} proven at {self.epsilon:.9g} in {len(self.strata)} strata of {columns})"

@@ -14,6 +14,9 @@ identity, because any number of draws tells at most z itself.
 Whoever means to draw again says so (`repeat`): then the sum need not hold, a declared budget and a finite level must.
 A person with up to k rows that are drawn by themselves is in every draw k times; the largest k so far counts. Where
 one of k rows is chosen for every release, two draws may be of two rows, which tell more together than one row twice.
+
+What holds beside the leading promise, a ceiling or another notion, is held to the same: every one has a level of all
+draws, and neither an average nor a declared budget makes up for a ceiling that no draw after this one would keep.
 """
 
 from __future__ import annotations
@@ -36,11 +39,13 @@ from discreet.exceptions import BudgetError, ParameterError
 from discreet.files.ledger_book import OpenBooks, common_book, locked, unchanged
 from discreet.notions.average import OnAverage
 from discreet.notions.conjunction import belt_of
+from discreet.notions.guess import Guess
+from discreet.notions.notion import words_of
 from discreet.notions.rldp import RLDP
 from discreet.notions.rows_together import rows_level
 from discreet.phrases import rounded_up
 from discreet.protocol import Protocol
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of
 from discreet.records.persons import Rule, WhoseRows
 from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
 
@@ -80,6 +85,8 @@ class Account:
     """Rows of one person that are drawn by themselves, at most; `epsilon` is the person's."""
     repeat: bool = False
     """Whether a further draw was asked for."""
+    others: tuple[tuple[str, float], ...] = ()
+    """What all draws tell under the other notions that are promised, by name; where there are several draws or rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,28 +194,42 @@ class Ledger:
         rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
         one_of = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
         epsilon = total_epsilon(self.protocol, draws, rows, one_of)
-        if self.repeat and not 0 < independent(past) < draws:
+        unread = draw is not None and draw.people is None
+        if self.repeat and not 0 < independent(past) < draws + unread:
             raise BudgetError(
                 "nothing would be drawn again: this is the first draw of these records, or one that its key repeats",
                 where=self.path.name,
                 remedy="Leave out --repeat (repeat=True), which is for one more draw on purpose.",
             )
-        if limit is not None:
-            allowed, declared = limit, f"the declared budget of {limit:g}"
-        elif self.repeat:
-            allowed, declared = math.inf, "any bound"
-        else:
-            allowed = draws * total_epsilon(self.protocol, 1, rows)
-            declared = f"the {allowed:.4g} that their budgets add up to; declare a budget if that is meant"
-        if not epsilon <= allowed * (1 + ROUNDING) or math.isinf(epsilon):
-            raise BudgetError(
-                f"{draws} independent releases of the same records come to epsilon {epsilon:.4g}, more than {declared}",
-                where=self.path.name,
-                remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
-                "are other people, next year's or another region's, give them a name: --people NAME."
-                + (" If one more draw is meant: --repeat (repeat=True)." if limit is None and not self.repeat else ""),
-            )
-        return Account(draws, epsilon, limit, None if self.data == ANY_DATA else self.data, rows, self.repeat)
+        allowed = self._sum(draws, rows) if limit is None else limit
+        self._hold("epsilon", draws, epsilon, allowed, "" if limit is None else f"the declared budget of {limit:g}")
+        others = []
+        for place, one in enumerate(promise_of(self.protocol).promises):
+            if place and max(draws, rows) > 1:
+                others.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, one_of, place)))
+                self._hold(f"{others[-1][0]} level", draws, others[-1][1], self._sum(draws, rows, place))
+        people = None if self.data == ANY_DATA else self.data
+        return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others))
+
+    def _sum(self, draws: int, rows: int, place: int = 0) -> float:
+        """What so many draws come to where levels add up, counted from where nothing is told; any, if asked for."""
+        nothing, one = told_nothing(self.protocol, place), total_epsilon(self.protocol, 1, rows, 1, place)
+        return math.inf if self.repeat else nothing + draws * (one - nothing)
+
+    def _hold(self, what: str, draws: int, level: float, allowed: float, declared: str = "") -> None:
+        """BudgetError if so many draws come to a level above what is allowed, or to none."""
+        if level <= allowed * (1 + ROUNDING) and math.isfinite(level):
+            return
+        added = f"the {allowed:.4g} that their budgets add up to; declare a budget if that is meant"
+        limit = declared or ("any bound" if self.repeat else added)
+        again = " If one more draw is meant: --repeat (repeat=True)."
+        raise BudgetError(
+            f"{draws} independent releases of the same records come to {what} {level:.4g}, more than {limit}",
+            where=self.path.name,
+            remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
+            "are other people, next year's or another region's, give them a name: --people NAME."
+            + ("" if declared or self.repeat or math.isinf(level) else again),
+        )
 
     def _past(self, events: list[dict[str, Any]]) -> list[KeyedDraw | None]:
         """Every release of these records so far, None for fresh randomness."""
@@ -286,32 +307,42 @@ def _sound(event: dict[str, Any]) -> bool:
 # ---- what several releases tell together ----------------------------------------------------------------------------
 
 
-def total_epsilon(protocol: AnyProtocol, draws: int, rows: int = 1, one_of: int = 1) -> float:
+def total_epsilon(protocol: AnyProtocol, draws: int, rows: int = 1, one_of: int = 1, place: int = 0) -> float:
     """The level of that many independent releases of the same records, rounded up; 0 for none. With a belt of b it is
     never above b for each of them (theory 7.1). Up to so many `rows` of a person are drawn by themselves (7.3).
+    `place` is that of the promise among those that the protocol makes; the leading one has its proven level.
 
     Where every release draws `one_of` so many rows, k draws are of some j ≤ k rows, each drawn at most k − j + 1 times.
     What they tell is a mixture over which rows these are, and no mixture tells more than the worst of its parts.
     """
     if draws < 1 or draws == rows == 1:
-        return protocol.epsilon if draws else 0.0
+        stated = promise_of(protocol).promises[place].epsilon if place else protocol.epsilon
+        return stated if draws else 0.0
     if isinstance(protocol, StratifiedProtocol):
-        return max(total_epsilon(one, draws, rows, one_of) for one in protocol.strata.values())
+        return max(total_epsilon(one, draws, rows, one_of, place) for one in protocol.strata.values())
     if rows == 1 and draws <= MOST_SPLIT:
-        return max(_level(protocol, draws - j + 1, j, draws) for j in range(1, min(draws, one_of) + 1))
+        return max(_level(protocol, draws - j + 1, j, draws, place) for j in range(1, min(draws, one_of) + 1))
     rows = max(rows, min(one_of, draws * rows))
-    return _level(protocol, draws, rows, draws * rows)
+    return _level(protocol, draws, rows, draws * rows, place)
 
 
-def _level(protocol: Protocol, draws: int, rows: int, belts: int) -> float:
+def told_nothing(protocol: AnyProtocol, place: int = 0) -> float:
+    """The level of a release that tells nothing: 0, but for how often the commonest secret is guessed right."""
+    if isinstance(protocol, StratifiedProtocol):
+        return max(told_nothing(one, place) for one in protocol.strata.values())
+    return protocol.joint.secret_prior.max() if isinstance(protocol.notion.promises[place], Guess) else 0.0
+
+
+def _level(protocol: Protocol, draws: int, rows: int, belts: int, place: int) -> float:
     """Of so many rows, independent given the secret, each drawn so often; at most so many belts, where there is one."""
-    leading, belt = protocol.notion.promises[0], belt_of(protocol.notion)
+    leading, belt = protocol.notion.promises[place], belt_of(protocol.notion)
     most = MOST_ROBUST_ROWS if isinstance(leading, RLDP) else MOST_CELLS // len(protocol.inputs)
     drawn = repeated(protocol.channel, draws, most) if draws > 1 else protocol.channel
     joint = protocol.joint
     level = rows_level(leading, drawn, joint, rows) if rows > 1 else leading.level(drawn, joint).epsilon
     level = level if belt is None or isinstance(leading, OnAverage) else min(level, belts * belt)
-    return max(protocol.epsilon, math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level) else math.inf)
+    least = 0.0 if place else protocol.epsilon
+    return max(least, math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level) else math.inf)
 
 
 def draws_told(protocol: AnyProtocol) -> str:

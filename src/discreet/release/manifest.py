@@ -67,7 +67,9 @@ def _sources(kernel: BatchSanitiser) -> list[str]:
 def account_of(account: Account) -> dict[str, Any]:
     named = {} if account.people is None else {"people": account.people, "adding_up": OTHER_PEOPLE}
     meant = {"repeat": "one more draw of the same records, on purpose"} if account.repeat else {}
-    return {"independent_draws": account.draws, "total_epsilon": account.epsilon, **meant, **named}
+    others = [{"notion": name, "total_epsilon": level} for name, level in account.others]
+    also = {"also": others} if others else {}
+    return {"independent_draws": account.draws, "total_epsilon": account.epsilon, **also, **meant, **named}
 
 
 def manifest(

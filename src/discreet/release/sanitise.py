@@ -175,7 +175,8 @@ def sanitise_file(
         released = ahead(finished(drafts, kernel.finish))
         write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
         rules.after(protocol, kernel.tally)
-        draw = _settled(keyed, job.several_rows or whose.tied is not None)
+        alike = job.several_rows or whose.tied is not None
+        draw = _settled(keyed, alike)
         if public is None:
             account = ledger.enter(draw, job.budget)
             target.publish()
@@ -184,7 +185,7 @@ def sanitise_file(
                 with unpublished_beside(job.target) as files:
                     contents = described(public, kernel.schema(source.schema), kind, target, job.target)
                     account = ledger.enter(draw, job.budget)
-                    said = manifest(kernel, account, target, job.keep_order, job.target, job.several_rows)
+                    said = manifest(kernel, account, target, job.keep_order, job.target, alike)
                     said = {**said, "rows": whose.told, **rules.statement()}
                     published(files, {**contents, MANIFEST: _written(said)}, job.target)
                 target.publish()
@@ -230,9 +231,8 @@ def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None)
     if not isinstance(kernel.protocol, StratifiedProtocol) or not readable_twice(table):
         return
     with open_records(table, kernel.given, encoding=encoding, in_order=False) as source:
-        met = pa.Table.from_batches(list(source), source.schema).combine_chunks()
-    for batch in met.to_batches():
-        kernel.strata(batch)
+        unknown = sum(int((kernel.stratum_numbers(batch) < 0).sum()) for batch in source)
+    kernel.refuse_strata(unknown)
 
 
 def readable_twice(table: Any) -> bool:
@@ -368,9 +368,10 @@ def sanitise(
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
     rules.after(protocol, kernel.tally)
-    draw = _settled(keyed, several_rows or whose.tied is not None)
+    alike = several_rows or whose.tied is not None
+    draw = _settled(keyed, alike)
     account = account_of(book.enter(draw, budget)) if book else {}
-    said = {**statement(kernel, keep_order, several_rows), "rows": whose.told, **account, **rules.statement()}
+    said = {**statement(kernel, keep_order, alike), "rows": whose.told, **account, **rules.statement()}
     return _like(table, pa.Table.from_batches(parts, schema), said)
 
 
