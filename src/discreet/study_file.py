@@ -94,6 +94,7 @@ class StudyFile:
     budget: float | None = None
     repeat: bool = False
     unknown_anyway: bool = False
+    law_anyway: bool = False
     policy: str | None = None
     columns: tuple[str, ...] = ()
     records: int | None = None
@@ -186,6 +187,7 @@ class StudyFile:
             budget=self.budget,
             repeat=self.repeat,
             unknown_anyway=self.unknown_anyway,
+            law_anyway=self.law_anyway,
             policy=None if self.policy is None else self.folder / self.policy,
             rows=RowsAsked(self.person, self.household, self.rows, self.one_row_per_person),
         )
@@ -332,7 +334,8 @@ CHECKS: Final[dict[str, Callable[[Any, str], Any]]] = {
     **dict.fromkeys(("method", "encoding", "people", "data", "policy", "ceiling", "task", "key", "id"), _text),
     **dict.fromkeys(("secret", "release", "given", "keep", "columns", "bins", "merge"), _names),
     **dict.fromkeys(("sees_secret", "include_secret", "keep_order", "fewer_outputs", "unknown_anyway"), _switch),
-    **dict.fromkeys(("one_row_per_person", "same_noise", "repeat", "keep_anyway", "several_rows"), _switch),
+    **dict.fromkeys(("one_row_per_person", "same_noise", "repeat", "several_rows"), _switch),
+    **dict.fromkeys(("keep_anyway", "law_anyway"), _switch),
     **dict.fromkeys(("epsilon", "private", "confidence", "belt", "accuracy", "need"), _positive),
     **dict.fromkeys(("gap", "time_limit", "budget"), _positive),
     **dict.fromkeys(("records", "plan"), _whole),

@@ -22,6 +22,7 @@ from discreet.cli.options import (
     KeepAnyway,
     KeepOrder,
     KeyFile,
+    LawAnyway,
     OldPeople,
     OneRowPerPerson,
     People,
@@ -65,6 +66,7 @@ def check(
     data: OldPeople = None,
     policy: PolicyPath = None,
     unknown_anyway: UnknownAnyway = False,
+    law_anyway: LawAnyway = False,
     board: Annotated[Path | None, typer.Option(help="Write one printed side for a board there.")] = None,
     about: Annotated[str, typer.Option(help="With --board: what the release is for, and for whom.")] = "",
     encoding: Encoding = None,
@@ -80,6 +82,7 @@ def check(
         keep_anyway=keep_anyway,
         encoding=encoding, format=to.value if to else None, key=key, identity=identity, several_rows=several_rows,
         data=people or data, budget=budget, repeat=repeat, policy=policy, unknown_anyway=unknown_anyway,
+        law_anyway=law_anyway,
         rows=RowsAsked(person, household, rows.value if rows else None, one_row_per_person),
     )  # fmt: skip
     if show_study:

@@ -23,6 +23,7 @@ from discreet.cli.options import (
     KeepAnyway,
     KeepOrder,
     KeyFile,
+    LawAnyway,
     Master,
     OldPeople,
     OneRowPerPerson,
@@ -68,6 +69,7 @@ def sanitise(
     data: OldPeople = None,
     policy: PolicyPath = None,
     unknown_anyway: UnknownAnyway = False,
+    law_anyway: LawAnyway = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Rehearse only, as `discreet check` does.")] = False,
     encoding: Encoding = None,
     force: Force = False,
@@ -112,6 +114,7 @@ def sanitise(
         repeat=repeat,
         policy=policy,
         unknown_anyway=unknown_anyway,
+        law_anyway=law_anyway,
         rows=RowsAsked(person, household, rows.value if rows else None, one_row_per_person),
     )
     if show_study:

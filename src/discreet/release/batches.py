@@ -37,6 +37,8 @@ class Tally:
     records: int = 0
     without_letter: int = 0
     unknown: int = 0
+    met: Integers | None = None
+    """Letters by stratum, as they were read; the last of each stratum is for records without one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +168,11 @@ class BatchSanitiser:
     def draft(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch sanitised: numbers of outputs, then the kept columns."""
         codes = self.letters(batch)
-        drawn = self._draw(self.in_strata(codes, batch), batch).astype(_signed(self.law.outputs), copy=False)
+        columns = self.in_strata(codes, batch)
+        drawn = self._draw(columns, batch).astype(_signed(self.law.outputs), copy=False)
         self.tally.records += len(codes)
+        met = np.bincount(columns.astype(np.int64), minlength=self.law.weights.shape[1])
+        self.tally.met = met if self.tally.met is None else self.tally.met + met
         lost = codes == self.reading.size
         if without := int(np.count_nonzero(lost)):
             self.tally.without_letter += without

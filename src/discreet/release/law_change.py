@@ -40,16 +40,20 @@ def law_change(
     total = int(met.sum())
     if not total:
         return None
-    shares = np.array([one.joint.n or 1 for one in strata], float)
     laws = [one.joint.probabilities.reshape(-1) if secrets else one.joint.prior for one in strata]
-    prior = np.array(laws) * (shares / shares.sum())[:, None]
+    prior = law_of(protocol, laws)
     distance = float(np.abs(met / total - prior).sum() / 2)
-    sample = int(shares.sum()) if protocol.source != "given" and joint.n else None
     levels = [level_at(one, table) for one, table in zip(strata, met, strict=True) if table.any()]
     known = [level for level in levels if level is not None]
     level = max(known) if secrets and len(known) == len(levels) else None
     about = "secret and release" if secrets else "release"
-    return LawChange(distance, _by_chance(prior.reshape(-1), total, sample), level, about)
+    return LawChange(distance, by_chance(protocol, prior, total), level, about)
+
+
+def law_of(protocol: AnyProtocol, laws: Sequence[Floats]) -> Floats:
+    """Laws of the strata, one in a row, by the shares of their records."""
+    shares = np.array([one.joint.n or 1 for one in strata_of(protocol)], float)
+    return np.asarray(np.array(laws) * (shares / shares.sum())[:, None])
 
 
 def level_at(protocol: Protocol, met: Integers) -> float | None:
@@ -69,9 +73,11 @@ def level_at(protocol: Protocol, met: Integers) -> float | None:
         return None
 
 
-def _by_chance(prior: Floats, n: int, sample: int | None) -> float:
+def by_chance(protocol: AnyProtocol, prior: Floats, n: int) -> float:
     """The distance that a table of n records of this law stays below, all but one time in a hundred; the sample that
     the law was learnt from has its own."""
+    counted = sum(one.joint.n or 0 for one in strata_of(protocol))
+    sample = counted if protocol.source != "given" and protocol.joint.n else None
     spread = float(np.sqrt(np.clip(prior * (1 - prior), 0, None)).sum()) / 2
     sizes = [n, *([sample] if sample else [])]
     return sum(spread / math.sqrt(size) + math.sqrt(math.log(len(sizes) / CHANCE) / (2 * size)) for size in sizes)

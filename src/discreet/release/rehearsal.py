@@ -27,7 +27,7 @@ from discreet.joint import Joint
 from discreet.notions.notion import words_of
 from discreet.phrases import names, rounded_up
 from discreet.policy import Policy
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, share_unchanged
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, share_unchanged, strata_of
 from discreet.randomness import Keystream
 from discreet.records.persons import Unit, WhoseRows
 from discreet.records.source import RecordSource, ahead, open_records
@@ -46,7 +46,7 @@ from discreet.release.refusals import (
     check_unknown,
     circumstances,
 )
-from discreet.release.sanitise import readable_twice
+from discreet.release.table_checks import limit_there, readable_twice, refuse_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 from discreet.wording import guarantee
 
@@ -67,6 +67,7 @@ class Rehearsal:
     policy: Policy | None = None
     unknown_anyway: bool = False
     keep_anyway: bool = False
+    law_anyway: bool = False
     ledger: Ledger | None = None
     budget: float | None = None
     format: str = "csv"
@@ -170,6 +171,7 @@ class Rehearsal:
             identity = identity_risk(self.keep, counts.kept(), counts.counts, secret) if self.keep else None
             law = law_change(self.protocol, counts, letters, secrets)
             guess = self._guess(counts, letters, secret)
+            self._judge_law(counts, letters, secret)
         beside = self._beside_kept(counts, letters, secret)
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
@@ -197,6 +199,19 @@ class Rehearsal:
             identity=identity,
             guess=guess,
         )
+
+    def _judge_law(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> None:
+        """Refused where `sanitise` refuses a table whose letters have another law."""
+        law = law_change(self.protocol, counts, letters, ())
+        if secret is None or not self._twice or self.law_anyway or law is None or law.distance <= law.by_chance:
+            return
+        joint, strata = self.protocol.joint, len(strata_of(self.protocol))
+        cells = counts.codes((*joint.secrets, *joint.releases))
+        met = np.zeros((strata, joint.probabilities.size + 1), np.int64)
+        np.add.at(met, (counts.strata(), cells), counts.counts)
+        with self.refusing():
+            if (limit := limit_there(self.protocol, met[:, :-1])) is not None:
+                refuse_law(self.protocol, None, limit)
 
     def _beside_kept(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""

@@ -35,6 +35,7 @@ def rehearse(
     policy: Policy | str | PathLike[str] | None = None,
     unknown_anyway: bool = False,
     keep_anyway: bool = False,
+    law_anyway: bool = False,
     person: str | None = None,
     household: str | None = None,
     rows: str | None = None,
@@ -72,7 +73,7 @@ def rehearse(
         asked["ledger"] = ledger_of(ledger, protocol, people or data, budget, repeat)
     options = Rehearsal(
         protocol, tuple(keep), keep_order, encoding, several_rows=several_rows, unknown_anyway=unknown_anyway,
-        keep_anyway=keep_anyway,
+        keep_anyway=keep_anyway, law_anyway=law_anyway,
         budget=budget, refusals=refusals, rows=RowsAsked(person, household, rows, one_row_per_person), **asked,
     )  # fmt: skip
     return options.run(table)
@@ -112,7 +113,7 @@ def rehearse_file(job: Job) -> Check:
         asked["keyed"] = keyed_draws(job.key, job.identity, protocol.digest)
     options = Rehearsal(
         protocol, job.keep, job.keep_order, job.encoding, several_rows=job.several_rows,
-        unknown_anyway=job.unknown_anyway, keep_anyway=job.keep_anyway,
+        unknown_anyway=job.unknown_anyway, keep_anyway=job.keep_anyway, law_anyway=job.law_anyway,
         ledger=Ledger.beside(job.protocol, protocol, job.data, repeat=job.repeat), budget=job.budget,
         format=job.format or (format_of(job.target) if job.target else None) or "csv", refusals=refusals,
         rows=job.rows, **asked,

@@ -23,7 +23,7 @@ import pyarrow as pa
 from discreet.exceptions import InOwnWords, ReleaseError
 from discreet.files.atomic_file import PIPE, open_target, uninterrupted
 from discreet.policy import Policy
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol
+from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
 from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
@@ -36,6 +36,7 @@ from discreet.release.ledger import Account, Ledger, draws_told, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, check_writable, policy_in_force
 from discreet.release.shuffle import shuffled
+from discreet.release.table_checks import check_known_strata, check_same_law, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------
@@ -76,6 +77,7 @@ class Job:
     unknown_anyway: bool = False
     rows: RowsAsked = field(default_factory=RowsAsked)
     repeat: bool = False
+    law_anyway: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ def sanitise_file(
         released = ahead(finished(drafts, kernel.finish))
         write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
         rules.after(protocol, kernel.tally)
+        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway)
         alike = job.several_rows or whose.tied is not None
         draw = _settled(keyed, alike)
         if public is None:
@@ -223,23 +226,6 @@ def tied_draws(
             remedy="Give the same column twice.",
         )
     return KeyedDraws(whose.tied, bytes(randomness.octets(KEY_BYTES)), protocol.digest, kept=False)
-
-
-def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
-    """Every stratum has a mechanism, before anything is drawn. A pipe or a stream is checked batch by batch as it is
-    read: nothing of it is published if a stratum is unknown."""
-    if not isinstance(kernel.protocol, StratifiedProtocol) or not readable_twice(table):
-        return
-    with open_records(table, kernel.given, encoding=encoding, in_order=False) as source:
-        unknown = sum(int((kernel.stratum_numbers(batch) < 0).sum()) for batch in source)
-    kernel.refuse_strata(unknown)
-
-
-def readable_twice(table: Any) -> bool:
-    """Whether a table can be read before it is released: not a pipe, not a stream."""
-    if isinstance(table, str | os.PathLike):
-        return str(table) != PIPE and Path(table).is_file()
-    return not isinstance(table, pa.RecordBatchReader) and not isinstance(table, Iterator)
 
 
 def _settled(keyed: KeyedDraws | None, several_rows: bool) -> KeyedDraw | None:
@@ -301,6 +287,7 @@ def sanitise(
     rows: str | None = None,
     one_row_per_person: bool = False,
     repeat: bool = False,
+    law_anyway: bool = False,
 ) -> Any:
     """Release a table: the same kind comes out, with the released column and the public columns named in `keep`.
 
@@ -324,6 +311,7 @@ def sanitise(
         testing: draw from a fixed stream, for tests only: not private, and it says so.
         policy: a file of rules that may refuse; the one that DISCREET_POLICY names if not given.
         unknown_anyway: release although the protocol does not know most of it: as noise.
+        law_anyway: release although the promise is broken for certain at the law of this table.
         person, household: the column that says whose rows these are.
         rows: where one has several: "one", "tied" or "independent".
         one_row_per_person: nobody has two; a table with a column that looks like an id with repeats is refused
@@ -368,6 +356,7 @@ def sanitise(
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
     rules.after(protocol, kernel.tally)
+    check_same_law(table, protocol, kernel.tally.met, whose, encoding, law_anyway)
     alike = several_rows or whose.tied is not None
     draw = _settled(keyed, alike)
     account = account_of(book.enter(draw, budget)) if book else {}

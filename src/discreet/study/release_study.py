@@ -54,6 +54,7 @@ def study_of(protocol: AnyProtocol, job: Job) -> StudyFile:
         budget=job.budget,
         repeat=job.repeat,
         unknown_anyway=job.unknown_anyway,
+        law_anyway=job.law_anyway,
         policy=None if job.policy is None else str(job.policy),
         targets={"protocol": str(job.protocol), **({"released": job.target} if job.target else {})},
     )
