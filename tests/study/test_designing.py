@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.exceptions import ParameterError
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.report import page
 from discreet.study import OPTIMUM, begun, counted_joint, judged
@@ -72,3 +73,12 @@ def test_the_confidence_of_all_strata_is_that_asked_for(table: Path) -> None:
     assert isinstance(together, dc.RLDP)
     assert each.uncertainty.confidence == pytest.approx(0.95)  # type: ignore[attr-defined]
     assert together.uncertainty.confidence == pytest.approx(0.9)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wrong", [{"notion": "lip"}, {"notion": "rldp", "method": "nobody"}])
+def test_what_is_refused_whatever_the_counts_costs_no_noise(table: Path, wrong: dict[str, str]) -> None:
+    letters = table.with_name("letters.json")
+    letters.write_text('{"health": ["ill", "well"], "colour": ["blue", "green", "red"]}')
+    with pytest.raises(ParameterError, match=r"exact confidence limits|nobody knows"):
+        counted_joint(asked(table, private=1.0, letters=str(letters), **wrong))
+    assert not table.with_name("people.csv.ledger").exists()

@@ -353,8 +353,12 @@ def _check_estimate(joint: Joint) -> None:
 
 def check_private(joint: Joint, notion: Notion) -> None:
     """Noisy counts are no distribution: only what holds for every distribution that they allow can be promised."""
-    if joint.noise is None:
-        return
+    if joint.noise is not None:
+        check_covers_noise(notion)
+
+
+def check_covers_noise(notion: Notion) -> None:
+    """ParameterError where a notion cannot be promised over noisy counts: known before any noise is drawn."""
     for one in notion.promises:
         if not isinstance(getattr(one, "uncertainty", None), Confidence) and not isinstance(one, OrdinaryLDP):
             raise ParameterError(

@@ -12,11 +12,13 @@ from typing import Any
 from discreet.exceptions import ParameterError
 from discreet.given_columns import AnyJoint
 from discreet.notions.average import OnAverage
+from discreet.protocol.protocol import check_covers_noise
 from discreet.records.counting import count_privately, count_strata, joint_of_file
 from discreet.records.grouping import Grouping
 from discreet.records.noise import Noise
 from discreet.records.private_prior import read_letters
 from discreet.records.task_counts import count_tasks
+from discreet.solvers.methods import METHODS
 from discreet.study.expected_size import expected_size
 from discreet.study.purposes import Purpose
 from discreet.study.study import SEARCH, Study, Watcher
@@ -57,13 +59,16 @@ def counted_joint(asked: StudyFile, progress: Any = lambda stage, records: None,
 
 
 def _private(asked: StudyFile, options: dict[str, Any]) -> AnyJoint:
-    """A private prior is drawn from the table itself, once."""
+    """A private prior is drawn from the table itself, once; what is refused whatever it is costs no noise."""
     if asked.private is None or asked.letters is None or asked.public is not None:
         raise ParameterError(
             "a private prior needs a level and letters, and no public sample",
             where="--private, --letters, --public",
             remedy="Give --private 1.0 --letters letters.json.",
         )
+    check_covers_noise(asked.asked_notion)
+    if asked.method not in (None, "auto", *METHODS):
+        raise ParameterError("a method nobody knows", where="method", remedy="Nothing was drawn. Leave it out: auto.")
     noise = Noise(asked.private, again=asked.same_noise)
     letters = read_letters(asked.folder / asked.letters)
     return count_privately(
