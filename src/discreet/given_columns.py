@@ -138,9 +138,25 @@ class StratifiedJoint:
                 raise DistributionError(
                     f"a secret with {int(rare[s])} records in its stratum, fewer than {FEW_WITH_A_SECRET}",
                     where=f"{named_stratum(self.given, key)}: {joint.secret_letters[s]!r}",
-                    remedy=f"Merge it with another value of the secret. {self._merge(key)} "
-                    "Or design it all the same with --force (force=True).",
+                    remedy=f"{self._merge_secret(s)} Or design it all the same with --force (force=True).",
                 )
+
+    def _merge_secret(self, s: int) -> str:
+        """The value of the secret that, with this one, is common enough in all strata, and is most like it there."""
+        joints = list(self.strata.values())
+        tables = np.array([one.table * (one.n or 0) for one in joints])
+        sizes, whole = tables.sum(axis=2), tables.sum(axis=0)
+        laws = whole / np.maximum(whole.sum(axis=1, keepdims=True), 1)
+        together = sizes + sizes[:, [s]]
+        short = ((together > 0) & (together < FEW_WITH_A_SECRET - 0.5)).any(axis=0)
+        others = [t for t in np.flatnonzero(whole.sum(axis=1) > 0).tolist() if t != s]
+        if not others:
+            return "Give fewer columns."
+        t = min(others, key=lambda other: (short[other], np.abs(laws[other] - laws[s]).sum()))
+        names = joints[0].secret_letters
+        return (
+            f"Merge {names[s]!r} with {names[t]!r}, which is most like it{', or more' if short[t] else ''} (--merge)."
+        )
 
     def _merge(self, key: Stratum) -> str:
         """The letter of one given column whose stratum, with all else equal, is the smallest that makes this large."""
