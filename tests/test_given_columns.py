@@ -32,7 +32,7 @@ def test_every_stratum_takes_the_form() -> None:
 
 
 def test_a_rare_secret_is_named_with_the_value_that_it_can_be_merged_with() -> None:
-    counts = np.array([[[100, 200], [50, 300]], [[5, 9], [5, 11]], [[10, 15], [2, 2]], [[300, 90], [200, 60]]])
+    counts = np.array([[[100, 200], [50, 300]], [[5, 9], [5, 11]], [[18, 7], [3, 1]], [[300, 90], [200, 60]]])
     axes = (dc.Attribute("s", ("a", "rare", "few", "b")), dc.Attribute("k", ("m", "n")), dc.Attribute("x", (0, 1)))
     joint = StratifiedJoint.from_counts(counts, *((axis,) for axis in axes))
     with pytest.raises(DistributionError, match="Merge 'rare' with 'a', which is most like it"):
