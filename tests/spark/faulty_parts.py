@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-WAITING_SECONDS = 200
+WAITING_SECONDS = 600
 """Only there to end a test that waits in vain."""
 
 

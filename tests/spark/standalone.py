@@ -21,7 +21,7 @@ from discreet.spark.cluster import require_java, require_spark
 PARENT_DEATH_SIGNAL = 1
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java that starts soon: tests are short."""
-WAITING_SECONDS = 200
+WAITING_SECONDS = 600
 LOGGING = """
 appender.file.type = File
 appender.file.name = file
