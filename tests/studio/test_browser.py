@@ -34,6 +34,13 @@ MERGE = {
 }
 
 
+STICKS_OUT = """() => [...document.querySelectorAll('.halves .card')].filter(card => {
+    const edge = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight) + 1;
+    return [...card.querySelectorAll('*')].some(one => one.getBoundingClientRect().right > edge);
+}).map(card => card.textContent.trim().slice(0, 40))"""
+"""Cards whose content is wider than they are."""
+
+
 def go(page: Any, step: str) -> None:
     page.click("button.primary:has-text('Continue')")
     page.wait_for_url(f"**/{step}")
@@ -279,6 +286,7 @@ def test_nothing_is_wider_than_the_screen(studio: Any, page: Any, decided: Any, 
         page.goto(f"{studio.origin}/p/{decided.slug}/{step}")
         settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, step
+        assert width < 1000 or page.evaluate(STICKS_OUT) == [], step
         assert page.locator("h1").count() == 1
         assert page.locator(".drawer [data-pane=cmd]").text_content().startswith("discreet ")
         assert page.locator(".drawer [data-pane=py]").text_content().strip()

@@ -100,3 +100,16 @@ def test_the_level_follows_while_it_is_wanted(wanted: dict[str, Any], tmp_path: 
     project.change(3, lambda now: now.changed("need", 0.5))
     keep(project, "need", {**choices.wanted(), "stamp": [1, 2]}, {"epsilon": 0.99})  # of the need before
     assert project.saved().now.epsilon == 0.4321
+
+
+def test_a_stop_between_two_points_keeps_those_there_are(wanted: dict[str, Any]) -> None:
+    told: list[str] = []
+
+    def tell(kind: str, what: Any) -> None:
+        told.append(kind)
+        if told.count("part") == 3:
+            raise KeyboardInterrupt
+
+    found = searches.curve(wanted, tell, "values")
+    assert found["stopped"]
+    assert found["done"] == len(found["points"]["values"]) == 3

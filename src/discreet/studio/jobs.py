@@ -237,6 +237,13 @@ def work(pipe: Connection, stopped: Any) -> None:
         if busy and stopped.value == busy:
             compiling.stop()
 
+    def tell(kind: str, told: Any) -> None:
+        pipe.send((kind, told))
+        if (
+            kind == "part" and stopped.value == busy
+        ):  # a search may end in its best, and its caller not know of the stop
+            raise KeyboardInterrupt
+
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C in the terminal is for the studio
     signal.signal(signal.SIGUSR1, interrupt)
@@ -253,7 +260,7 @@ def work(pipe: Connection, stopped: Any) -> None:
         try:
             busy = number
             interrupt()  # stopped before it began
-            found: Any = TASKS[name](question, lambda kind, told: pipe.send((kind, told)), **options)
+            found: Any = TASKS[name](question, tell, **options)
             busy = 0
             answer: tuple[str, Any] = ("done", found)
         except DiscreetError as error:
