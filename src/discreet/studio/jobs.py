@@ -250,7 +250,7 @@ def work(pipe: Connection, stopped: Any) -> None:
     pipe.send(("ready", None))
     warnings.simplefilter("ignore")  # what a steward must know is in the results
     from discreet import compiling
-    from discreet.studio.tasks import TASKS
+    from discreet.studio.tasks import TASKS, give_back
 
     while True:
         try:
@@ -277,17 +277,4 @@ def work(pipe: Connection, stopped: Any) -> None:
         except (BrokenPipeError, OSError):
             return
         found, answer = None, ("done", None)
-        _give_back()
-
-
-def _give_back() -> None:
-    """What a task has read and dropped goes back to the machine: else every worker stays as large as its largest."""
-    import ctypes
-    import gc
-
-    import pyarrow as pa
-
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    with contextlib.suppress(OSError, AttributeError):  # of glibc
-        ctypes.CDLL(None).malloc_trim(0)
+        give_back()

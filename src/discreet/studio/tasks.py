@@ -7,6 +7,9 @@ answer (where a file goes, how long a search may take) comes beside it.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import math
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.look import look
 from discreet.protocol.strata import load_protocol
@@ -220,3 +224,11 @@ TASKS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     "draw": draw,
     "explain": explain,
 }
+
+
+def give_back() -> None:
+    """What a task has read and dropped goes back to the machine: else every worker stays as large as its largest."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError):  # of glibc
+        ctypes.CDLL(None).malloc_trim(0)
