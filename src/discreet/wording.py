@@ -7,6 +7,7 @@ notion: the caveats, what the protocol file gives away, what single secrets cost
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from discreet.attribute import Attribute, Form
@@ -17,6 +18,7 @@ from discreet.notions.lip import LIP
 from discreet.notions.notion import BEFORE, Level, Notion, promised, words_of
 from discreet.phrases import names, percent, quoted, rounded_up, shown, times
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
+from discreet.records.persons import Rule, WhoseRows
 from discreet.uncertainty.confidence import Confidence
 
 COSTLY = 0.005
@@ -41,8 +43,27 @@ def guarantee(protocol: AnyProtocol) -> str:
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
     said = promised(protocol.notion, protocol.joint, protocol.epsilon, given)
     if isinstance(protocol.notion, OnAverage):  # no theorem adds the table's level to an average
-        return f"{said} {worst_record_told(protocol)}"
+        said = f"{said} {worst_record_told(protocol)}"
+    together = all_rows_told(protocol)
+    if together:
+        return f"{together} A row by itself: {said}"
+    if isinstance(protocol.notion, OnAverage):
+        return said
     return said if protocol.joint.noise is None else f"{said} {end_to_end(protocol)}"
+
+
+def all_rows_told(protocol: AnyProtocol) -> str:
+    """What is promised to a person with several rows that are drawn one by one; nothing where there is one draw."""
+    rows = protocol.statement.rows
+    if not isinstance(rows, WhoseRows) or rows.rule is not Rule.independent or rows.epsilon is None:
+        return ""
+    given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
+    said = promised(protocol.notion, protocol.joint, rows.epsilon, given)
+    every = f"all released rows (up to {rows.most}) of a {rows.unit}"
+    share = "" if rows.unit == "person" else f" and all of a {rows.unit} share it"
+    condition = f"If rows are independent given the secret{share}"
+    told = re.sub("sees (a|the) released record", f"sees {every}", said, count=1)
+    return f"{condition}: {told}" if told != said else f"{condition}, for {every} together: {said}"
 
 
 def end_to_end(protocol: AnyProtocol) -> str:

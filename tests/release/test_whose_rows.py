@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import discreet as dc
+from discreet.phrases import times
 from discreet.release.id_columns import first_values, looks_like_an_id
+from discreet.wording import guarantee
 
 PERSONS = 400
 
@@ -87,6 +89,17 @@ def test_independent_rows_are_held_at_the_level_of_a_person(people, protocols):
     differing = people.assign(s=np.arange(len(people)) % 2)
     with pytest.raises(dc.DistributionError, match="different values of the secret"):
         protocols["independent"].sanitise(differing)
+
+
+def test_what_a_person_is_promised_is_told_before_what_a_row_is(protocols):
+    said = guarantee(protocols["independent"])
+    rows = protocols["independent"].statement.rows
+    assert said.startswith(
+        f"If rows are independent given the secret: Whoever sees all released rows (up to {rows.most}) of a person "
+        f"finds no value of s more than {times(rows.epsilon)} times as likely"
+    )
+    assert "A row by itself: Whoever sees a released record finds no value" in said
+    assert guarantee(protocols["one"]).startswith("Whoever sees a released record")
 
 
 def test_estimates_from_one_row_of_each_are_unbiased_and_covered():

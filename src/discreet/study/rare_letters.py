@@ -34,13 +34,13 @@ def _worth_little(expected: Forecast) -> str:
     column = expected.names[0]
     if expected.worth == 0:
         return (
-            f"This release does not determine how common every value of {column} is. Design for statistics or for "
-            "values (--for), or allow a larger epsilon."
+            f"This release does not determine how common every value of {column} is. Design for statistics "
+            "(--for statistics), merge rare values (--merge rare:50), or allow a larger epsilon."
         )
     return (
         f"For how common each value of {column} is, {expected.n:,} released records are worth "
-        f"{expected.n * expected.worth:,.0f} clean ones, less than a tenth. Design for statistics or for values "
-        "(--for), merge rare values (--merge rare:50), or allow a larger epsilon."
+        f"{expected.n * expected.worth:,.0f} clean ones, less than a tenth. Design for statistics "
+        "(--for statistics), merge rare values (--merge rare:50), or allow a larger epsilon."
     )
 
 
