@@ -71,13 +71,15 @@ def published(files: Mapping[str, AtomicFile], contents: Mapping[str, bytes], ta
 
 def described(public: AnyPublic, schema: pa.Schema, kind: Format, target: Target, path: str) -> dict[str, bytes]:
     """Public file, descriptor, and a decoding where outputs are not values."""
-    contents = {PUBLIC: public.encode(), PACKAGE: data_package(public, schema, kind, target, path)}
+    encoded = public.encode()
+    digest = hashlib.sha256(encoded).hexdigest()
+    contents = {PUBLIC: encoded, PACKAGE: data_package(public, digest, schema, kind, target, path)}
     meanings = decoding(public)
     return contents if meanings is None else {**contents, DECODING: meanings}
 
 
-def data_package(public: AnyPublic, schema: pa.Schema, kind: Format, target: Target, path: str) -> bytes:
-    """The descriptor of the released file, whose columns `schema` has."""
+def data_package(public: AnyPublic, digest: str, schema: pa.Schema, kind: Format, target: Target, path: str) -> bytes:
+    """The descriptor of the released file, whose columns `schema` has, and of the public file with this digest."""
     one = public.first if isinstance(public, StratifiedPublic) else public
     file, slug = Path(path).name, _slug(Path(path).name)
     lead, *others = one.notion.promises
@@ -93,7 +95,7 @@ def data_package(public: AnyPublic, schema: pa.Schema, kind: Format, target: Tar
             **({"also": [{"notion": words_of(n).name, "epsilon": n.epsilon} for n in others]} if others else {}),
             "protocol_sha256": one.protocol_digest,
             "public": f"{file}.{PUBLIC}",
-            "public_sha256": public.digest,
+            "public_sha256": digest,
         },
         "resources": [
             {
