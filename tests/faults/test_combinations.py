@@ -71,6 +71,8 @@ def test_the_manifest_says_what_becomes_of_a_ceiling_and_of_a_belt(tmp_path) -> 
         released = protocol.sanitise(people, ledger=tmp_path / "book", budget=5.0)
     said = json.loads(released.schema.metadata[b"discreet release"])
     assert said["also"] == [{"notion": "OrdinaryLDP", "total_epsilon": 6.0}]
+    assert said["protocol"]["notion"] == "LIP"
+    assert said["protocol"]["also"] == [{"notion": "OrdinaryLDP", "epsilon": 3.0}]
 
 
 def test_right_guesses_add_up_from_those_without_a_release(tmp_path) -> None:

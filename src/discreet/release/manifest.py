@@ -31,6 +31,7 @@ def statement(kernel: BatchSanitiser, keep_order: bool, several_rows: bool = Fal
     protocol = kernel.protocol
     assert not isinstance(protocol, ReleaseLaw)
     given = {"given": list(kernel.given)} if kernel.given else {}
+    lead, *others = protocol.notion.promises
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -39,8 +40,9 @@ def statement(kernel: BatchSanitiser, keep_order: bool, several_rows: bool = Fal
         "order": "as in the source" if keep_order else "random",
         "protocol": {
             "sha256": protocol.digest,
-            "notion": words_of(protocol.notion).name,
+            "notion": words_of(lead).name,
             "epsilon": protocol.epsilon,
+            **({"also": [{"notion": words_of(n).name, "epsilon": n.epsilon} for n in others]} if others else {}),
         },
         "randomness": "; ".join(_sources(kernel)),
         **_people(kernel, several_rows),
