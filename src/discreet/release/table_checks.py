@@ -52,9 +52,8 @@ def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None)
     if not isinstance(kernel.protocol, StratifiedProtocol) or not readable_twice(table):
         return
     with open_records(table, kernel.given, encoding=encoding, in_order=False) as source:
-        met = pa.Table.from_batches(list(source), source.schema).combine_chunks()
-    for batch in met.to_batches():
-        kernel.strata(batch)
+        unknown = sum(int((kernel.stratum_numbers(batch) < 0).sum()) for batch in source)
+    kernel.refuse_strata(unknown)
 
 
 def check_same_law(
