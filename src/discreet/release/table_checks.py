@@ -33,6 +33,7 @@ from discreet.release.whose_rows import RowsInForce
 MOST_CELLS: Final = 20_000
 """Cells of a stratum whose confidence limits are computed: some seconds."""
 DOUBT: Final = 0.05
+"""A lower limit is wrong for one table in twenty, which then is refused, or passes, without need."""
 
 
 class OtherTable(UserWarning):
@@ -87,9 +88,10 @@ def check_same_law(
 
 
 def rests_on_law(protocol: AnyProtocol) -> bool:
-    """Whether the promise holds at a distribution alone, for rows that are counted as they are released."""
+    """Whether the promise holds at a distribution alone, for rows that are counted as they are released: weighted
+    records stand for a population that the table does not show."""
     rows = protocol.statement.rows
-    return words_of(protocol.notion).at_prior and not (isinstance(rows, WhoseRows) and rows.rule != "one")
+    return not protocol.joint.weight and words_of(protocol.notion).at_prior and not (isinstance(rows, WhoseRows) and rows.rule != "one")
 
 
 def refuse_law(protocol: AnyProtocol, level: float | None, limit: float) -> None:
