@@ -7,8 +7,10 @@ import pytest
 
 from discreet.channel import Channel
 from discreet.exceptions import ChannelError, ParameterError
+from discreet.information import mutual_information
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
+from discreet.notions.funnel import Funnel
 
 NOTIONS = [LDP, LIP, SRLIP, OrdinaryLDP]
 
@@ -38,3 +40,11 @@ def test_secrets_of_probability_zero_do_not_count(notion):
     without = Joint(np.array([[0.2, 0.3], [0.1, 0.4]]))
     channel = Channel(np.array([[0.9, 0.2], [0.1, 0.8]]))
     assert notion(1).level(channel, joint).epsilon == pytest.approx(notion(1).level(channel, without).epsilon)
+
+
+def test_a_share_for_the_funnel_tells_four_digits_of_the_table():
+    joint = Joint.from_counts([[31, 7, 5], [4, 23, 41]])
+    nats, whole = Funnel.share(0.1, joint).nats, Funnel.share(1.0, joint).nats
+    assert nats == float(f"{nats:.4g}")
+    assert whole == float(f"{whole:.4g}")
+    assert nats <= 0.1 * mutual_information(joint.table) < nats * 1.001

@@ -20,7 +20,10 @@ from discreet.information import mutual_information
 from discreet.joint import Joint
 from discreet.notions.average import OnAverage
 from discreet.notions.notion import Average, Notion, Words, registered_average
-from discreet.phrases import names, rounded_up
+from discreet.phrases import names, rounded_down, rounded_up
+
+SHARE_DIGITS = 4
+"""What a file states is read by everybody: sixteen digits of I(S;X) would tell one table from all others."""
 
 
 def _promise(_: Funnel, joint: Joint, epsilon: float) -> str:
@@ -73,7 +76,10 @@ class Funnel(OnAverage):
 
     @classmethod
     def share(cls, share: float, joint: Joint, ceiling: Notion | None = None) -> Funnel:
-        """At most this share of I(S;X), which is what publishing X as it is would tell."""
+        """At most this share of I(S;X), which is what publishing X as it is would tell, rounded down to four digits.
+
+        Every file states the nats, the public one too, and so tells I(S;X) to four digits; nats of your own do not.
+        """
         if not 0 < share <= 1:
             raise ParameterError("a share outside (0, 1]", where="Funnel.share", remedy="Try 0.1.")
         everything = mutual_information(joint.table)
@@ -83,7 +89,7 @@ class Funnel(OnAverage):
                 where="Funnel.share",
                 remedy="Publish it as it is, or state nats.",
             )
-        return cls(share * everything, ceiling=ceiling)
+        return cls(float(rounded_down(share * everything, digits=SHARE_DIGITS)), ceiling=ceiling)
 
     @classmethod
     def asked(cls, epsilon: float, confidence: float) -> Notion:

@@ -91,7 +91,11 @@ def rests_on_law(protocol: AnyProtocol) -> bool:
     """Whether the promise holds at a distribution alone, for rows that are counted as they are released: weighted
     records stand for a population that the table does not show."""
     rows = protocol.statement.rows
-    return not protocol.joint.weight and words_of(protocol.notion).at_prior and not (isinstance(rows, WhoseRows) and rows.rule != "one")
+    return (
+        not protocol.joint.weight
+        and words_of(protocol.notion).at_prior
+        and not (isinstance(rows, WhoseRows) and rows.rule != "one")
+    )
 
 
 def refuse_law(protocol: AnyProtocol, level: float | None, limit: float) -> None:
