@@ -175,8 +175,8 @@ def worth_told(one: Forecast) -> str:
     """A release in clean records, in words."""
     if one.worth == 0:
         return f"not all of {one.names[0]} is determined by {one.n:,} records"
-    records = f"{one.n * one.worth:,.0f}" if one.n * one.worth >= 1 else "less than one"
-    return f"{one.n:,} released records tell as much as {records} clean ones ({one.worth:.1%})"
+    records = f"{one.n * one.worth:,.0f} clean ones" if one.n * one.worth >= 1 else "less than one clean one"
+    return f"{one.n:,} released records tell as much as {records} ({one.worth:.1%})"
 
 
 def _show_balance(study: Study) -> None:
