@@ -34,7 +34,7 @@ from discreet.utilities.utility import MutualInformation, Utility
 SPARSER = 0.02
 """The share of the information that `sparser` gives away for fewer outputs."""
 PROOF_SECONDS_PER_ENTRY = 8e-7
-PROOF_SHARE = 0.1
+PROOF_SHARE = 0.5
 """What naming, rounding and proving take for one entry of a full matrix; kept free at the end of a time limit, but no
 more than this share of it: most matrices are sparse. Robust methods know better, and keep what their outputs need."""
 LEAST_SECONDS = 0.01
