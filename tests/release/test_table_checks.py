@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ def people(counts: np.ndarray) -> pa.Table:
     return pa.table({"s": s, "x": x, "k": s * 0})
 
 
-def designed(notion: dc.LIP | dc.LDP | dc.RLDP, **more: str) -> dc.Protocol:
+def designed(notion: Any, **more: str) -> dc.Protocol:
     return dc.design(dc.Joint.from_table(people(COUNTED), secret="s", release="x", **more), notion).protocol
 
 
@@ -53,6 +54,8 @@ def test_what_is_only_another_law_is_said() -> None:
         protocol.sanitise(people(LAW_ONLY))
     with pytest.warns(OtherTable, match="which was not read"):
         protocol.sanitise(people(TURNED).drop_columns(["s"]))
+    with pytest.warns(OtherTable, match="was not measured"):
+        designed(dc.Shift(0.1)).sanitise(people(TURNED))
 
 
 def test_the_same_law_and_promises_for_other_tables_say_nothing() -> None:
@@ -62,4 +65,4 @@ def test_the_same_law_and_promises_for_other_tables_say_nothing() -> None:
         for table in (COUNTED, drawn):
             designed(dc.LIP(0.2)).sanitise(people(table))
         designed(dc.RLDP(0.4)).sanitise(people(TURNED))
-        designed(dc.OrdinaryLDP(0.4)).sanitise(people(TURNED))  # type: ignore[arg-type]
+        designed(dc.OrdinaryLDP(0.4)).sanitise(people(TURNED))

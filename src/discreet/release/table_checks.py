@@ -76,6 +76,8 @@ def check_same_law(
     if limit is not None and not anyway:
         refuse_law(protocol, level, limit)
     told = "what that means for the promise depends on the secret, which was not read"
+    if there is not None:
+        told = "what that means for this promise was not measured; `dc.audit(protocol, joint)` tells"
     if level is not None:
         told = (
             f"at this table the level is {rounded_up(level)}, where {rounded_up(protocol.notion.epsilon)} is promised"
