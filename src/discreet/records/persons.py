@@ -223,6 +223,7 @@ class PersonTally:
         if self.rule is not Rule.one and most > 1 and self.given:
             self._check_given(units, codes, columns)
         rule = Rule.single if most == 1 or self.rule is None else self.rule
+        # the same rows whenever this table is counted, for confidence limits only: a release chooses anew, secretly
         chosen = chosen_rows(units, np.random.default_rng(0).random(len(units)))
         drawn = np.bincount(cells[chosen], minlength=size)
         self.whose = WhoseRows(unit.name, unit.column, rule, len(rows), len(units), most)
