@@ -46,7 +46,7 @@ from discreet.release.refusals import (
     check_unknown,
     circumstances,
 )
-from discreet.release.table_checks import limit_there, readable_twice, refuse_law
+from discreet.release.table_checks import levels_there, readable_twice, refuse_law, rests_on_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 from discreet.wording import guarantee
 
@@ -205,13 +205,15 @@ class Rehearsal:
         law = law_change(self.protocol, counts, letters, ())
         if secret is None or not self._twice or self.law_anyway or law is None or law.distance <= law.by_chance:
             return
+        if not rests_on_law(self.protocol):
+            return
         joint, strata = self.protocol.joint, len(strata_of(self.protocol))
         cells = counts.codes((*joint.secrets, *joint.releases))
         met = np.zeros((strata, joint.probabilities.size + 1), np.int64)
         np.add.at(met, (counts.strata(), cells), counts.counts)
         with self.refusing():
-            if (limit := limit_there(self.protocol, met[:, :-1])) is not None:
-                refuse_law(self.protocol, None, limit)
+            if (found := levels_there(self.protocol, met[:, :-1])) is not None:
+                refuse_law(found)
 
     def _beside_kept(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""

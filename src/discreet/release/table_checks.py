@@ -1,14 +1,15 @@
 """What a table is read once more for: whether its strata are known, and whether it is the table that was counted.
 
 LDP, LIP and what is like them hold at the distribution in the file. Where the letters of a table have another law than
-chance explains, the promise at that table is measured if the secret is in it, with exact confidence limits (theory
-5.2), and a release is refused where even the lower limit exceeds ε.
+chance explains, every promise is measured at that table if the secret is in it, with exact confidence limits (theory
+5.9), and a release is refused where even the lower limit exceeds what is promised.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -17,21 +18,25 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.arrays import Integers
-from discreet.audit.level_limits import level_limits
+from discreet.audit.least_levels import Sample, least_level
 from discreet.exceptions import AlphabetError, ReleaseError
 from discreet.files.atomic_file import PIPE
-from discreet.notions.notion import words_of
+from discreet.joint import Joint
+from discreet.notions.notion import Notion, words_of
 from discreet.phrases import percent, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
 from discreet.records.persons import WhoseRows
 from discreet.records.source import open_records
 from discreet.release.batches import BatchSanitiser
-from discreet.release.law_change import by_chance, law_of
+from discreet.release.law_change import by_chance, channel_at, law_of
 from discreet.release.whose_rows import RowsInForce
+from discreet.uncertainty.confidence import MOST_RECORDS, Confidence
 
 MOST_CELLS: Final = 20_000
 """Cells of a stratum whose confidence limits are computed: some seconds."""
+SAFELY: Final = 0.99
+"""Of the most records, on average: the draw is some thousands off."""
 DOUBT: Final = 0.05
 """A lower limit is wrong for one table in twenty, which then is refused, or passes, without need."""
 
@@ -72,21 +77,34 @@ def check_same_law(
     if distance <= by_chance(protocol, prior, int(letters.sum())):
         return
     there = _counted(table, protocol, rows, encoding) if readable_twice(table) else None
-    level, limit = (None, None) if there is None else levels_there(protocol, there)
-    if limit is not None and not anyway:
-        refuse_law(protocol, level, limit)
+    found = None if there is None else levels_there(protocol, there)
+    if found is not None and not anyway:
+        refuse_law(found)
     told = "what that means for the promise depends on the secret, which was not read"
     if there is not None:
         told = "what that means for this promise was not measured; `dc.audit(protocol, joint)` tells"
-    if level is not None:
-        told = (
-            f"at this table the level is {rounded_up(level)}, where {rounded_up(protocol.notion.epsilon)} is promised"
-        )
+    if found is not None:
+        told = f"at this table {found.told}"
     warnings.warn(
         f"not the law that was counted, changed by {distance:.3g}: {told}. RLDP and RLIP hold for other tables too",
         OtherTable,
         stacklevel=4,
     )
+
+
+@dataclass(frozen=True)
+class LevelThere:
+    """Of one promise at a table it was not proven for, and what the level where the table came from is at least."""
+
+    promise: Notion
+    measured: float
+    least: float
+    alone: bool
+
+    @property
+    def told(self) -> str:
+        what = "the level" if self.alone else f"the level of {words_of(self.promise).name}"
+        return f"{what} is {rounded_up(self.measured)}, where {rounded_up(self.promise.epsilon)} is promised"
 
 
 def rests_on_law(protocol: AnyProtocol) -> bool:
@@ -100,38 +118,57 @@ def rests_on_law(protocol: AnyProtocol) -> bool:
     )
 
 
-def refuse_law(protocol: AnyProtocol, level: float | None, limit: float) -> None:
-    """ReleaseError where the level of a table exceeds ε even at its lower limit."""
-    if limit <= protocol.notion.epsilon:
+def refuse_law(found: LevelThere) -> None:
+    """ReleaseError where the level of a table exceeds what is promised even at its lower limit."""
+    if found.least <= found.promise.epsilon:
         return
-    measured = "" if level is None else f"{rounded_up(level)}, "
     raise ReleaseError(
-        f"not the table that was counted: here the level is {measured}at least {limit:.3g} with confidence "
-        f"{percent(1 - DOUBT)}, and {rounded_up(protocol.notion.epsilon)} is promised",
+        f"not the table that was counted: here {found.told}, and it is at least {found.least:.3g} with confidence "
+        f"{percent(1 - DOUBT)}",
         where="the table",
         remedy="Design on this table, or promise RLIP or RLDP, which hold for other tables too; or release it all the "
         "same (--law-anyway, law_anyway=True).",
     )
 
 
-def levels_there(protocol: AnyProtocol, counts: Integers) -> tuple[float | None, float | None]:
-    """The level at a table with these counts of secret and release, a row for each stratum, and its lower limit at the
-    distribution it was drawn from, in all strata at once; None where neither is known."""
-    strata, found = strata_of(protocol), []
+def levels_there(protocol: AnyProtocol, counts: Integers) -> LevelThere | None:
+    """At a table with these counts of secret and release, a row for each stratum: the promise that is kept least, with
+    the confidence that holds in all strata at once; None where none was measured."""
+    strata = strata_of(protocol)
     if protocol.joint.probabilities.size > MOST_CELLS:
-        return None, None
+        return None
+    promises = [one for one in promise_of(protocol).promises if words_of(one).at_prior]
+    sure, found = Confidence(1 - DOUBT / len(strata)), []
     for one, mine in zip(strata, counts, strict=True):
-        table = mine.reshape(one.joint.probabilities.shape)
-        for promise in promise_of(protocol).promises if mine.any() else ():
-            sure = 1 - DOUBT / len(strata)
-            known = level_limits(one.channel, one.joint, promise, table, sure)
-            found += [] if known is None else [(known.measured, known.low)]
-    return (max(level for level, _ in found), max(low for _, low in found)) if found else (None, None)
+        if not mine.any():
+            continue
+        table = Joint.from_counts(mine.reshape(one.joint.probabilities.shape), one.joint.secrets, one.joint.releases)
+        there = replace(table, form=one.joint.form)
+        channel = channel_at(one, there)
+        if channel is None:
+            return None
+        sample = Sample(channel, _thinned(there), sure)
+        for promise in promises:
+            least = least_level(promise, sample)
+            if least is not None:
+                measured = promise.level(channel, there).epsilon
+                found.append(LevelThere(promise, measured, least, alone=len(promises) == 1))
+    return max(found, key=_breach, default=None)
 
 
-def limit_there(protocol: AnyProtocol, counts: Integers) -> float | None:
-    """The lower limit at a table whose law changed, for the rehearsal; None where `sanitise` asks for none."""
-    return levels_there(protocol, counts)[1] if rests_on_law(protocol) else None
+def _thinned(there: Joint) -> Joint:
+    """So many of the records, at random, as exact limits are computed for: fewer are a sample too."""
+    if there.counts is None or there.n is None or there.n <= MOST_RECORDS:
+        return there
+    kept = np.random.default_rng(0).binomial(there.counts, SAFELY * MOST_RECORDS / there.n)
+    return replace(Joint.from_counts(kept, there.secrets, there.releases), form=there.form)
+
+
+def _breach(found: LevelThere) -> tuple[bool, float]:
+    """Certain breaches first, then by how much the promise is exceeded."""
+    epsilon = found.promise.epsilon
+    certain = found.least > epsilon
+    return certain, (found.least if certain else found.measured) / epsilon
 
 
 def _counted(table: Any, protocol: AnyProtocol, rows: RowsInForce, encoding: str | None) -> Integers | None:
