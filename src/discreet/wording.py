@@ -53,12 +53,13 @@ def guarantee(protocol: AnyProtocol) -> str:
 
 
 def all_rows_told(protocol: AnyProtocol) -> str:
-    """What is promised to a person with several rows that are drawn one by one; nothing where there is one draw."""
+    """What is promised to a person with several rows that are drawn one by one; nothing where there is one draw. It is
+    the leading promise alone: a ceiling or a belt beside it is proven for one row."""
     rows = protocol.statement.rows
     if not isinstance(rows, WhoseRows) or rows.rule is not Rule.independent or rows.epsilon is None:
         return ""
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
-    said = promised(protocol.notion, protocol.joint, rows.epsilon, given)
+    said = promised(protocol.notion.promises[0], protocol.joint, rows.epsilon, given)
     every = f"all released rows (up to {rows.most}) of a {rows.unit}"
     share = "" if rows.unit == "person" else f" and all of a {rows.unit} share it"
     condition = f"If rows are independent given the secret{share}"

@@ -11,7 +11,7 @@ import pytest
 import discreet as dc
 from discreet.attribute import Form
 from discreet.audit import least_levels
-from discreet.audit.least_levels import LEAST, Sample, least_level
+from discreet.audit.least_levels import LEAST, TableSample, least_level
 from discreet.notions.notion import Notion
 
 NOTIONS: dict[str, Notion] = {
@@ -26,7 +26,7 @@ NOTIONS: dict[str, Notion] = {
 }
 
 
-def sampled(seed: int, records: int, form: Form) -> tuple[dc.Joint, dc.Channel, Sample]:
+def sampled(seed: int, records: int, form: Form) -> tuple[dc.Joint, dc.Channel, TableSample]:
     """A law, a mechanism for it, and what a sample of it leaves."""
     draw = np.random.default_rng(seed)
     secrets, letters = int(draw.integers(2, 5)), int(draw.integers(2, 6))
@@ -34,10 +34,10 @@ def sampled(seed: int, records: int, form: Form) -> tuple[dc.Joint, dc.Channel, 
     joint = replace(dc.Joint(law), form=form)
     channel = dc.Channel(draw.dirichlet(np.ones(3) * 0.5, size=len(joint.letters)).T, joint.letters)
     counts = draw.multinomial(records, law.ravel()).reshape(law.shape)
-    return joint, channel, Sample(channel, replace(dc.Joint.from_counts(counts), form=form), dc.Confidence(0.95))
+    return joint, channel, TableSample(channel, replace(dc.Joint.from_counts(counts), form=form), dc.Confidence(0.95))
 
 
-def members(sample: Sample, number: int) -> list[np.ndarray[Any, Any]]:
+def members(sample: TableSample, number: int) -> list[np.ndarray[Any, Any]]:
     """Distributions that the sample leaves, extreme ones: conditionals and masses fill greedily at random."""
     draw, found = np.random.default_rng(7), []
     narrow = sample.stated.around(sample.joint)  # without limits of masses, those of LDP
@@ -48,7 +48,7 @@ def members(sample: Sample, number: int) -> list[np.ndarray[Any, Any]]:
     return found
 
 
-def lowest(notion: Notion, sample: Sample, form: Form) -> float:
+def lowest(notion: Notion, sample: TableSample, form: Form) -> float:
     return min(
         notion.level(sample.channel, replace(dc.Joint(member / member.sum()), form=form)).epsilon
         for member in members(sample, 40)
@@ -77,7 +77,7 @@ def test_large_samples_leave_little_room(name: str) -> None:
 
 def test_the_wrong_side_of_the_limits_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: largest means in the place of the smallest."""
-    monkeypatch.setattr(Sample, "means", property(lambda self: (self.conditionals[1], self.conditionals[0])))
+    monkeypatch.setattr(TableSample, "means", property(lambda self: (self.conditionals[1], self.conditionals[0])))
     found = [sampled(seed, 200, Form.FUNNEL)[2] for seed in range(8)]
     for name in ("LIP", "PML", "ALIP", "Shift"):
         notion = NOTIONS[name]

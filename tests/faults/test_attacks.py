@@ -18,8 +18,8 @@ from discreet.randomness import Keystream
 from discreet.records.cells import as_text
 from discreet.records.csvfile import CsvRecords
 from discreet.release.batches import BatchSanitiser
+from discreet.release.draws_together import total_epsilon
 from discreet.release.keyed_draws import KeyedDraws
-from discreet.release.ledger import total_epsilon
 from discreet.release.manifest import statement
 from discreet.uncertainty import set_words
 

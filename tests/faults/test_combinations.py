@@ -14,7 +14,8 @@ from discreet.exceptions import BudgetError
 from discreet.protocol.public_file import load_either
 from discreet.records.persons import Rule
 from discreet.release import Job, sanitise_file
-from discreet.release.ledger import Ledger, draws_told, total_epsilon
+from discreet.release.draws_together import draws_told, total_epsilon
+from discreet.release.ledger import Ledger
 from discreet.release.whose_rows import RowsAsked
 from discreet.study.comparisons import trade_off
 

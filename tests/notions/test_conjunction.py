@@ -10,7 +10,7 @@ import discreet as dc
 from discreet.datasets import adult
 from discreet.notions.conjunction import belt_of
 from discreet.protocol.file import canonical, decode, encode
-from discreet.release.ledger import draws_told, total_epsilon
+from discreet.release.draws_together import draws_told, total_epsilon
 from discreet.wording import guarantee
 
 

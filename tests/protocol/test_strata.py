@@ -14,7 +14,7 @@ from discreet.datasets import adult
 from discreet.estimate import estimate_strata
 from discreet.protocol.file import ESCAPED, canonical
 from discreet.protocol.strata import StratifiedProtocol, decode_strata, in_each_stratum, load_protocol
-from discreet.release.ledger import total_epsilon
+from discreet.release.draws_together import total_epsilon
 from discreet.report import page
 from discreet.study import Study
 from discreet.wording import guarantee

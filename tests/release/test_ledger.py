@@ -13,8 +13,9 @@ from discreet.exceptions import BudgetError, ReleaseError
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP
 from discreet.protocol import Protocol
+from discreet.release.draws_together import repeated, total_epsilon
 from discreet.release.keyed_draws import KeyedDraw
-from discreet.release.ledger import Ledger, repeated, total_epsilon
+from discreet.release.ledger import Ledger
 
 LARGE = 1_000.0
 

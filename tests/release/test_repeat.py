@@ -12,7 +12,8 @@ import pytest
 import discreet as dc
 from discreet.channel import Channel
 from discreet.cli.app import run
-from discreet.release.ledger import Ledger, draws_told, total_epsilon
+from discreet.release.draws_together import draws_told, total_epsilon
+from discreet.release.ledger import Ledger
 from discreet.release.sanitise import DrawnAgain
 
 COUNTS = {"a": (40, 5, 5, 2), "b": (3, 10, 20, 30), "c": (8, 25, 9, 4)}

@@ -34,7 +34,7 @@ MOST_TOLD: Final = 6.0
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class TableSample:
     """A mechanism and what the counts of a table say about the distribution behind it."""
 
     channel: Channel
@@ -77,19 +77,19 @@ class Sample:
         return np.asarray(sum(values[places].T @ rows for places, rows in blocks))
 
 
-def least_level(notion: Notion, sample: Sample) -> float | None:
+def least_level(notion: Notion, sample: TableSample) -> float | None:
     """No distribution that the sample leaves has a smaller level; None for notions that rest on no distribution."""
     found = LEAST.get(type(notion))
     return None if found is None else max(0.0, found(notion, sample))
 
 
-def _between_secrets(_: Any, sample: Sample) -> float:
+def _between_secrets(_: Any, sample: TableSample) -> float:
     """max over outputs and pairs of ln B_s/A_t."""
     most, least = sample.conditionals
     return float(log_ratio(least.max(axis=1), most.min(axis=1)).max())
 
 
-def _against_average(rise: float, fall: float, sample: Sample) -> float:
+def _against_average(rise: float, fall: float, sample: TableSample) -> float:
     """max over outputs and secrets of rise · ln B_s / max_π (π_s B_s + Σ π_t A_t) and
     fall · ln min_π (π_s A_s + Σ π_t B_t) / A_s."""
     most, least = sample.means
@@ -102,7 +102,7 @@ def _against_average(rise: float, fall: float, sample: Sample) -> float:
     return worst
 
 
-def _shift(_: Any, sample: Sample) -> float:
+def _shift(_: Any, sample: TableSample) -> float:
     """P(A|y) ≥ N/(N + D) with N the least Σ_A π_s B_s and D the largest Σ of the others' π_t A_t, and P(A) at most its
     largest mass; A is what y makes likelier by the counts."""
     (most, least), (low, high) = sample.means, sample.masses
@@ -116,19 +116,19 @@ def _shift(_: Any, sample: Sample) -> float:
     return float((after - before).max())
 
 
-def _best_guesses(counted: Floats, sample: Sample) -> Floats:
+def _best_guesses(counted: Floats, sample: TableSample) -> Floats:
     """The least Σ P(y|s) over the outputs that guess s, for every s; which guess s is said by `counted`."""
     guessed = np.zeros(counted.shape)
     guessed[np.arange(len(counted)), counted.argmax(axis=1)] = 1.0
     return sample.of_rows(sample.joined(guessed))[1]
 
 
-def _guess(_: Any, sample: Sample) -> float:
+def _guess(_: Any, sample: TableSample) -> float:
     """Σ_y max_s P(s, y) is at least what any fixed guesses get: Σ_s π_s Σ_{y guesses s} P(y|s)."""
     return float(smallest_fill(_best_guesses(sample.counted, sample), *sample.masses).value)
 
 
-def _maximal_leakage(_: Any, sample: Sample) -> float:
+def _maximal_leakage(_: Any, sample: TableSample) -> float:
     """ln Σ_y max_s P(y|s), in the same way."""
     masses = sample.joint.secret_prior
     likelihoods = np.divide(sample.counted, masses, out=np.zeros_like(sample.counted), where=masses > 0)
@@ -136,7 +136,7 @@ def _maximal_leakage(_: Any, sample: Sample) -> float:
     return math.log(everything) if everything > 0 else 0.0
 
 
-def _funnel(_: Any, sample: Sample) -> float:
+def _funnel(_: Any, sample: TableSample) -> float:
     """I(S;Y) ≥ E[T] − ln E'[e^T] for every T(s, y), E' the mean where S and Y are independent (Donsker and Varadhan);
     best at T = ln P(s|y)/P(s), so it is taken as the counts have it."""
     counted, masses = sample.counted, sample.joint.secret_prior
@@ -149,11 +149,11 @@ def _funnel(_: Any, sample: Sample) -> float:
     return float(gained - math.log(largest_fill(averages, *sample.masses).value))
 
 
-def _lip(_: Any, sample: Sample) -> float:
+def _lip(_: Any, sample: TableSample) -> float:
     return _against_average(1.0, 1.0, sample)
 
 
-LEAST: Final[dict[type[Notion], Callable[[Any, Sample], float]]] = {
+LEAST: Final[dict[type[Notion], Callable[[Any, TableSample], float]]] = {
     LDP: _between_secrets,
     LIP: _lip,
     Perfect: _lip,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.audit.least_levels import LEAST, Sample
+from discreet.audit.least_levels import LEAST, TableSample
 from discreet.channel import Channel
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP, RLDP, RLIP, SRLIP
@@ -45,5 +45,5 @@ def level_limits(
     plain: Notion = LDP(1.0) if pairs else SRLIP(1.0) if isinstance(notion, SRLIP) else LIP(1.0)
     measured = plain.level(channel, other).epsilon
     high = (RLDP(1.0, stated) if pairs else RLIP(1.0, stated)).level(channel, other).epsilon
-    low = LEAST[type(plain)](plain, Sample(channel, other, stated))
+    low = LEAST[type(plain)](plain, TableSample(channel, other, stated))
     return LevelLimits(measured, max(low, 0.0), np.inf if isinstance(notion, SRLIP) else high, confidence)

@@ -154,7 +154,7 @@ def _rows(found: Check) -> dict[str, str]:
     if found.people is not None:
         rows["people"] = f"{found.people.persons:,}, at most {found.people.most_rows:,} rows each"
     if found.account is not None:
-        rows["draws with this one"] = f"{found.account.draws}, total epsilon {rounded_up(found.account.epsilon)}"
+        rows["draws with this one"] = f"{found.account.draws}, {found.account.total}"
     if found.identity is not None:
         rows |= _identity(found.identity)
     if found.guess is not None:

@@ -42,7 +42,6 @@ from discreet.cli.progress import RecordMeter, working
 from discreet.cli.show import as_json, facts, paragraph, stderr
 from discreet.cli.target_files import may_replace
 from discreet.exceptions import ParameterError
-from discreet.phrases import rounded_up
 
 if TYPE_CHECKING:
     from discreet.release import Job, Outcome
@@ -82,18 +81,19 @@ def sanitise(
     from discreet.protocol.strata import load_protocol
     from discreet.release import Job, RowsAsked, sanitise_file
     from discreet.release.companions import written_files
-    from discreet.release.ledger import OTHER_PEOPLE, Account, draws_told
+    from discreet.release.draws_together import draws_told
+    from discreet.release.ledger import OTHER_PEOPLE, Account, total_told
 
     def announce(account: Account) -> None:
         """Before it is made: what is more than a first draw; a first one is told of once it was made."""
         if account.draws > 1 or key is not None:
-            tell(account.draws, account.epsilon, account.budget)
+            tell(account.draws, account.total, account.budget)
 
-    def tell(draws: int, epsilon: float, limit: float | None = None) -> None:
+    def tell(draws: int, total: str, limit: float | None = None) -> None:
         made = "the first draw" if draws == 1 else f"{draws} independent draws"
         of = f"the people called {people or data}" if people or data else "these records"
         allowed = "" if limit is None else f" of a budget of {limit:g}"
-        paragraph(f"This release makes {made} of {of}: total epsilon {rounded_up(epsilon)}{allowed}.", stderr)
+        paragraph(f"This release makes {made} of {of}: {total}{allowed}.", stderr)
         if draws > 1 or key is not None:
             paragraph(draws_told(load_protocol(protocol)), stderr)
 
@@ -137,7 +137,7 @@ def sanitise(
         with working("Sanitising") as ticker:
             outcome = sanitise_file(job, announce, RecordMeter(ticker))
     if outcome.draws == 1 and key is None:
-        tell(outcome.draws, outcome.epsilon)
+        tell(outcome.draws, total_told(outcome.epsilon))
     if people or data:
         paragraph(OTHER_PEOPLE, stderr)
     _tell(outcome, job, json)

@@ -4,16 +4,12 @@ One line of JSON per event, written and synced *before* a release gets its name,
 above the truth, never below it. A line that cannot be read counts as a release.
 
 What was declared as a budget is kept. Where nothing was declared, a further release is refused when it comes to more
-than the sum of the single budgets, which is what people expect and what need not hold: budgets add up when a mechanism
-reads the secret alone, and do *not* when it reads data that are merely correlated with the secret. Two draws that each
-say nothing about S can together say everything. Let X = (A, B) be two fair coins, S = A xor B, and let a draw show A or
-B at random: one draw has level 0, two show S half of the time. So the level of k independent draws is taken from the
-channel that makes k draws, Q[(y_1 … y_k), z] = Π_i Q[y_i, z], which is exact; where that is too large, from the
-identity, because any number of draws tells at most z itself.
+than the sum of the single budgets, which is what people expect and what need not hold (see `draws_together`).
 
 Whoever means to draw again says so (`repeat`): then the sum need not hold, a declared budget and a finite level must.
 A person with up to k rows that are drawn by themselves is in every draw k times; the largest k so far counts. Where
-one of k rows is chosen for every release, two draws may be of two rows, which tell more together than one row twice.
+one of k rows is chosen for every release, the level of several draws supposes that rows are independent given the
+secret: only `repeat` takes it for granted, with the condition stated, and a declared budget never does.
 
 What holds beside the leading promise, a ceiling or another notion, is held to the same: every one has a level of all
 draws, and neither an average nor a declared budget makes up for a ceiling that no draw after this one would keep.
@@ -26,27 +22,16 @@ import math
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import combinations_with_replacement
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from scipy import sparse
-
-from discreet.channel import Channel
 from discreet.exceptions import BudgetError, ParameterError
 from discreet.files.ledger_book import OpenBooks, common_book, locked, unchanged
-from discreet.notions.average import OnAverage
-from discreet.notions.conjunction import belt_of
-from discreet.notions.guess import Guess
 from discreet.notions.notion import words_of
-from discreet.notions.rldp import RLDP
-from discreet.notions.rows_together import rows_level
 from discreet.phrases import rounded_up
-from discreet.protocol import Protocol
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of
-from discreet.records.persons import Rule, WhoseRows
+from discreet.protocol.strata import AnyProtocol, promise_of
+from discreet.release.draws_together import ROUNDING, condition_of, told_nothing, total_epsilon, unassumed_total
 from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
 
 ANY_DATA: Final = "the data"
@@ -55,21 +40,7 @@ OTHER_PEOPLE: Final = (
     "both has both, and then they do."
 )
 UNREADABLE: Final = {"event": "release", "data": None, "key": None, "protocol": None}
-MOST_CELLS: Final = 4_000_000
-"""Of the channel of several draws: 32 MB."""
-MOST_ROBUST_ROWS: Final = 500
-"""Of that channel, where the level of every row is a search over a set of distributions."""
-MOST_DRAWS: Final = 64
-"""For more draws the level of the identity is stated, which no number of them exceeds."""
-MOST_SPLIT: Final = 8
-"""Draws up to which every number of rows that they can be of is looked at by itself."""
-SMALLEST_LOG: Final = 600.0
-"""Products below e^−600 may underflow, and an output that seems impossible would hide what it tells."""
 LARGEST_BUDGET: Final = 1e300
-USUAL_BELT: Final = 8.0
-"""The belt that is recommended: it costs little (theory 7.1)."""
-ROUNDING: Final = 1e-9
-"""Levels are rounded up to a multiple of this, so that an error in the last digits states no less than the truth."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +58,16 @@ class Account:
     """Whether a further draw was asked for."""
     others: tuple[tuple[str, float], ...] = ()
     """What all draws tell under the other notions that are promised, by name; where there are several draws or rows."""
+    condition: str = ""
+    """What the levels suppose where draws may be of different rows of a person, and the level without it."""
+
+    @property
+    def total(self) -> str:
+        return total_told(self.epsilon, self.condition)
+
+
+def total_told(epsilon: float, condition: str = "") -> str:
+    return f"total epsilon {rounded_up(epsilon)}{f' {condition}' if condition else ''}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +174,7 @@ class Ledger:
         mine = self._mine(events)
         rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
         one_of = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
-        epsilon = total_epsilon(self.protocol, draws, rows, one_of)
+        condition = condition_of(self.protocol, draws, one_of)
         unread = draw is not None and draw.people is None
         if self.repeat and not 0 < independent(past) < draws + unread:
             raise BudgetError(
@@ -201,22 +182,29 @@ class Ledger:
                 where=self.path.name,
                 remedy="Leave out --repeat (repeat=True), which is for one more draw on purpose.",
             )
-        allowed = self._sum(draws, rows) if limit is None else limit
-        self._hold("epsilon", draws, epsilon, allowed, "" if limit is None else f"the declared budget of {limit:g}")
-        others = []
+        supposed = not condition or (self.repeat and limit is None)
+        levels = []
         for place, one in enumerate(promise_of(self.protocol).promises):
-            if place and max(draws, rows) > 1:
-                others.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, one_of, place)))
-                self._hold(f"{others[-1][0]} level", draws, others[-1][1], self._sum(draws, rows, place))
+            if place and max(draws, rows) == 1:
+                continue
+            levels.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, one_of, place)))
+            what = f"{levels[-1][0]} level" if place else "epsilon"
+            declared = "" if place or limit is None else f"the declared budget of {limit:g}"
+            allowed = limit if declared and limit is not None else self._sum(draws, rows, place)
+            self._hold(what, draws, levels[-1][1], allowed, declared)
+            if not supposed:
+                what = f"{what}, whatever rows of one person have to do with each other,"
+                self._hold(what, draws, unassumed_total(self.protocol, draws, place), allowed, declared)
         people = None if self.data == ANY_DATA else self.data
-        return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others))
+        (_, epsilon), *others = levels
+        return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others), condition)
 
     def _sum(self, draws: int, rows: int, place: int = 0) -> float:
         """What so many draws come to where levels add up, counted from where nothing is told; any, if asked for."""
         nothing, one = told_nothing(self.protocol, place), total_epsilon(self.protocol, 1, rows, 1, place)
         return math.inf if self.repeat else nothing + draws * (one - nothing)
 
-    def _hold(self, what: str, draws: int, level: float, allowed: float, declared: str = "") -> None:
+    def _hold(self, what: str, draws: int, level: float, allowed: float, declared: str) -> None:
         """BudgetError if so many draws come to a level above what is allowed, or to none."""
         if level <= allowed * (1 + ROUNDING) and math.isfinite(level):
             return
@@ -302,91 +290,3 @@ def _sound(event: dict[str, Any]) -> bool:
     if event.get("event") == "budget":
         return isinstance(declared, int | float) and not isinstance(declared, bool) and 0 < declared <= LARGEST_BUDGET
     return event.get("event") == "release"
-
-
-# ---- what several releases tell together ----------------------------------------------------------------------------
-
-
-def total_epsilon(protocol: AnyProtocol, draws: int, rows: int = 1, one_of: int = 1, place: int = 0) -> float:
-    """The level of that many independent releases of the same records, rounded up; 0 for none. With a belt of b it is
-    never above b for each of them (theory 7.1). Up to so many `rows` of a person are drawn by themselves (7.3).
-    `place` is that of the promise among those that the protocol makes; the leading one has its proven level.
-
-    Where every release draws `one_of` so many rows, k draws are of some j ≤ k rows, each drawn at most k − j + 1 times.
-    What they tell is a mixture over which rows these are, and no mixture tells more than the worst of its parts.
-    """
-    if draws < 1 or draws == rows == 1:
-        stated = promise_of(protocol).promises[place].epsilon if place else protocol.epsilon
-        return stated if draws else 0.0
-    if isinstance(protocol, StratifiedProtocol):
-        return max(total_epsilon(one, draws, rows, one_of, place) for one in protocol.strata.values())
-    if rows == 1 and draws <= MOST_SPLIT:
-        return max(_level(protocol, draws - j + 1, j, draws, place) for j in range(1, min(draws, one_of) + 1))
-    rows = max(rows, min(one_of, draws * rows))
-    return _level(protocol, draws, rows, draws * rows, place)
-
-
-def told_nothing(protocol: AnyProtocol, place: int = 0) -> float:
-    """The level of a release that tells nothing: 0, but for how often the commonest secret is guessed right."""
-    if isinstance(protocol, StratifiedProtocol):
-        return max(told_nothing(one, place) for one in protocol.strata.values())
-    return protocol.joint.secret_prior.max() if isinstance(protocol.notion.promises[place], Guess) else 0.0
-
-
-def _level(protocol: Protocol, draws: int, rows: int, belts: int, place: int) -> float:
-    """Of so many rows, independent given the secret, each drawn so often; at most so many belts, where there is one."""
-    leading, belt = protocol.notion.promises[place], belt_of(protocol.notion)
-    most = MOST_ROBUST_ROWS if isinstance(leading, RLDP) else MOST_CELLS // len(protocol.inputs)
-    drawn = repeated(protocol.channel, draws, most) if draws > 1 else protocol.channel
-    joint = protocol.joint
-    level = rows_level(leading, drawn, joint, rows) if rows > 1 else leading.level(drawn, joint).epsilon
-    level = level if belt is None or isinstance(leading, OnAverage) else min(level, belts * belt)
-    least = 0.0 if place else protocol.epsilon
-    return max(least, math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level) else math.inf)
-
-
-def draws_told(protocol: AnyProtocol) -> str:
-    """What one, two and three draws of one record tell, in one line; and what a belt would bound, where it helps."""
-    rows, one_of = drawn_rows(protocol), _one_of(protocol)
-    levels = [total_epsilon(protocol, draws, rows, one_of) for draws in (1, 2, 3)]
-    said = ", ".join("no bound" if math.isinf(level) else rounded_up(level) for level in levels)
-    whom = "a record" if rows == 1 else f"somebody with {rows} rows"
-    whom = whom if one_of == 1 else f"somebody with {one_of} rows, one of them each time,"
-    text = f"One, two and three independent draws of {whom} have level {said}."
-    belt, each = belt_of(protocol.notion), "" if rows == 1 else f" of {rows} rows"
-    if belt is not None:
-        return f"{text} With the belt of {belt:g} k draws{each} never exceed {belt * rows:g}·k, whatever anybody knows."
-    if levels[1] <= 2 * rows * USUAL_BELT:
-        return text
-    return (
-        f"{text} A design with --belt {USUAL_BELT:g} would hold two and three draws{each} at "
-        f"{2 * rows * USUAL_BELT:g} and {3 * rows * USUAL_BELT:g} at most, whatever anybody knows: for devices, panels "
-        "and keys that may get lost."
-    )
-
-
-def drawn_rows(protocol: AnyProtocol) -> int:
-    """How many rows of one person are drawn by themselves, as the protocol states it."""
-    stated = protocol.statement.rows
-    return stated.most if isinstance(stated, WhoseRows) and stated.rule is Rule.independent else 1
-
-
-def _one_of(protocol: AnyProtocol) -> int:
-    """Among how many rows of one person the one that is drawn is chosen, as the protocol states it."""
-    stated = protocol.statement.rows
-    return stated.most if isinstance(stated, WhoseRows) and stated.rule is Rule.one else 1
-
-
-def repeated(channel: Channel, draws: int, most: int) -> Channel:
-    """`draws` independent draws, in any order; a channel that tells more where that takes more than `most` rows."""
-    used = np.flatnonzero(np.diff(channel.entries.indptr))
-    many = draws > MOST_DRAWS or math.comb(len(used) + draws - 1, draws) > most
-    if many or draws * -math.log(channel.entries.data.min()) > SMALLEST_LOG:
-        everything = sparse.eye_array(len(channel.inputs), format="csr")
-        return Channel(everything.toarray() if isinstance(channel.rows, np.ndarray) else everything, channel.inputs)
-    matrix = channel.matrix[used]
-    rows = []
-    for chosen in combinations_with_replacement(range(len(matrix)), draws):
-        orders = math.factorial(draws) // math.prod(math.factorial(chosen.count(y)) for y in set(chosen))
-        rows.append(orders * np.prod(matrix[list(chosen)], axis=0))
-    return Channel(np.array(rows), channel.inputs)

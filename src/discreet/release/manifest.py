@@ -71,7 +71,8 @@ def account_of(account: Account) -> dict[str, Any]:
     meant = {"repeat": "one more draw of the same records, on purpose"} if account.repeat else {}
     others = [{"notion": name, "total_epsilon": level} for name, level in account.others]
     also = {"also": others} if others else {}
-    return {"independent_draws": account.draws, "total_epsilon": account.epsilon, **also, **meant, **named}
+    supposed = {"condition": account.condition} if account.condition else {}
+    return {"independent_draws": account.draws, "total_epsilon": account.epsilon, **supposed, **also, **meant, **named}
 
 
 def manifest(

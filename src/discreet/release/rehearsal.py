@@ -25,7 +25,7 @@ from discreet.files.atomic_file import PIPE
 from discreet.information import share_kept
 from discreet.joint import Joint
 from discreet.notions.notion import words_of
-from discreet.phrases import names, rounded_up
+from discreet.phrases import names
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, share_unchanged, strata_of
 from discreet.randomness import Keystream
@@ -34,12 +34,13 @@ from discreet.records.source import RecordSource, ahead, open_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.cautions import cautions
 from discreet.release.check import Check, Finding, People, column_count, refused_into, worths
+from discreet.release.draws_together import draws_told
 from discreet.release.id_columns import SeenIds, check_single_rows
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import UNIQUE, judged_kept, kept_kinds, refuse_kept
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.law_change import law_change
-from discreet.release.ledger import Account, Ledger, draws_told
+from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
 from discreet.release.refusals import (
     check_policy,
@@ -181,7 +182,7 @@ class Rehearsal:
         account = self._account()
         self.warnings += cautions(self.protocol, counts, columns, unreadable, law, identity)
         if account is not None and account.draws > 1:
-            told = f"this would be draw number {account.draws}: together {rounded_up(account.epsilon)}"
+            told = f"this would be draw number {account.draws}: {account.total}"
             self.warn(told, "ledger", draws_told(self.protocol))
         return self._check(
             records=counts.records,

@@ -30,9 +30,10 @@ from discreet.records.source import Format, RecordSource, ahead, format_of, open
 from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
+from discreet.release.draws_together import draws_told
 from discreet.release.kept_columns import check_kept
 from discreet.release.keyed_draws import KEY_BYTES, KeyedDraw, KeyedDraws, keyed_draws
-from discreet.release.ledger import Account, Ledger, draws_told, ledger_of
+from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, check_writable, policy_in_force
 from discreet.release.shuffle import shuffled

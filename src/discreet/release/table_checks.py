@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.arrays import Integers
-from discreet.audit.least_levels import Sample, least_level
+from discreet.audit.least_levels import TableSample, least_level
 from discreet.exceptions import AlphabetError, ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
@@ -147,7 +147,7 @@ def levels_there(protocol: AnyProtocol, counts: Integers) -> LevelThere | None:
         channel = channel_at(one, there)
         if channel is None:
             return None
-        sample = Sample(channel, _thinned(there), sure)
+        sample = TableSample(channel, _thinned(there), sure)
         for promise in promises:
             least = least_level(promise, sample)
             if least is not None:

@@ -24,7 +24,7 @@ from discreet.notions.notion import AVERAGES, NOTIONS, words_of
 from discreet.phrases import BITS, NATS, InformationUnit, names, rounded_up, shown
 from discreet.protocol import Protocol
 from discreet.protocol.strata import StratifiedProtocol
-from discreet.release.ledger import draws_told
+from discreet.release.draws_together import draws_told
 from discreet.report.charts import SHADES, balance_picture, beliefs_picture, heat_map, trade_off_picture
 from discreet.report.mathml import formulae
 from discreet.study import Purpose, Study

@@ -268,9 +268,9 @@ def _figures(check: dict[str, Any]) -> list[tuple[str, str]]:
     if check["law"] and check["law"]["level"] is not None:
         rows.append(("level at the table’s own proportions", f"{check['law']['level']:.4g}"))
     if check["account"]:
-        rows.append(
-            ("draws with this one", f"{check['account']['draws']}, ε {check['account']['epsilon']:.4g} together")
-        )
+        account = check["account"]
+        supposed = f" {account['condition']}" if account["condition"] else ""
+        rows.append(("draws with this one", f"{account['draws']}, ε {account['epsilon']:.4g} together{supposed}"))
     if check["size"]:
         rows.append(("expected size", f"{check['size'] / 1e6:.1f} MB"))
     return rows

@@ -25,7 +25,8 @@ from discreet.records.counting import cells_of, value_totals
 from discreet.records.grouping import Grouping
 from discreet.records.letters import Alphabet
 from discreet.release import Job, RowsAsked, rehearse_file, sanitise_file
-from discreet.release.ledger import ANY_DATA, Ledger, total_epsilon
+from discreet.release.draws_together import stated_total
+from discreet.release.ledger import ANY_DATA, Ledger
 from discreet.studio.searches import Tell, curve, find_rules, joint_for, other_way, smallest, write_whole
 from discreet.study.left_out import weakened_relation
 from discreet.study.preview import preview
@@ -171,7 +172,7 @@ def rehearsal(
 def draws_before(job: dict[str, Any], protocol: Any) -> dict[str, Any]:
     """What the ledger of the project has about these people, the level of one draw, and of all with one more."""
     mine = Ledger.beside(Path(job["protocol"]), protocol, job["data"]).entered()
-    each, together = (total_epsilon(protocol, draws) for draws in (1, len(mine) + 1))
+    each, together = (stated_total(protocol, draws) for draws in (1, len(mine) + 1))
     return {
         "draws": [
             {
