@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -245,3 +246,25 @@ def test_a_key_file_is_read_whole_or_not_at_all(tmp_path):
     path.write_bytes(start + b"x")
     with pytest.raises(dc.ReleaseError, match="above 64 KiB"):
         read_key(path)
+
+
+# ---- one book by two names ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["symbolic", "hard", "itself", "relative"])
+def test_a_ledger_that_is_the_common_book_is_one_book(folder, name, monkeypatch):
+    """A release once waited for ever for the lock that it held itself, and so did everybody else."""
+    monkeypatch.chdir(folder)
+    protocol = make_protocol()
+    common = ledger_book.common_book(protocol.digest)
+    Ledger(common, protocol).enter(budget=LARGE)
+    book = {"itself": common, "relative": Path(os.path.relpath(common))}.get(name, folder / "book")
+    if name in ("symbolic", "hard"):
+        {"symbolic": os.symlink, "hard": os.link}[name](common, book)
+    entered = []
+    waiting = threading.Thread(target=lambda: entered.append(Ledger(book, protocol).enter()), daemon=True)
+    waiting.start()
+    waiting.join(20)
+    assert [account.draws for account in entered] == [2]
+    assert Ledger(book, protocol).foretold().draws == 3
+    assert len([line for line in common.read_bytes().splitlines() if b'"release"' in line]) == 2

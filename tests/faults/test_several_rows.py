@@ -111,6 +111,27 @@ def test_rows_of_one_id_with_different_values_share_no_draws(folder) -> None:
     assert "all with one value" in told["rows"]
 
 
+def test_rows_that_are_drawn_by_themselves_share_no_draws(folder) -> None:
+    """A key with ids of persons made equal values one draw: 0.5 was stated, and which cells are alike told 1.3."""
+    table = rows_of_persons().assign(rid=range(PERSONS * ROWS))
+    joint = dc.Joint.from_table(table, secret="s", release="x", person="pid", rows="independent")
+    protocol = dc.design(joint, dc.LIP(0.5)).protocol
+    keyed = {"key": folder / "key", "identity": "pid", "several_rows": True}
+    for asked in ({}, {"person": "pid", "rows": "independent"}):
+        with pytest.raises(ReleaseError, match="different values, and draws that equal values share"):
+            protocol.sanitise(table, **keyed, **asked)
+        assert protocol.check(table, **keyed, **asked).refusals
+    alike = table.assign(x=table.groupby("pid")["x"].transform("first"))
+    with pytest.raises(ReleaseError, match="to be drawn by themselves"):
+        protocol.sanitise(alike, **keyed)
+    with pytest.raises(ReleaseError, match="different values"):
+        protocol.sanitise(table, **keyed, person="rid")
+    told = protocol.sanitise(alike, **keyed, person="rid").attrs["discreet release"]["rows"]
+    assert "share one draw" in told
+    own = protocol.sanitise(table, key=folder / "key", identity="rid", several_rows=True).attrs["discreet release"]
+    assert "each drawn by itself" in own["rows"]
+
+
 def test_a_promise_to_households_is_not_kept_to_persons(tmp_path) -> None:
     """A household's protocol was once released with --person, and its total said what one person's row tells."""
     table = rows_of_persons().assign(

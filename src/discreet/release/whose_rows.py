@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -165,7 +165,18 @@ def rows_in_force(
             where=unit.column,
             remedy="Give a file, or say --one-row-per-person (one_row_per_person=True).",
         )
-    return _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
+    found = _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
+    alike = identity == unit.column and (found.chosen is not None or found.tied is not None)
+    if identity is None or not several_rows or alike:
+        return found
+    shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
+    if shared.most > 1 and found.drawn > 1:
+        raise ReleaseError(
+            "rows are to be drawn by themselves, and rows of one id with equal values would share a draw",
+            where=f"columns {unit.column}, {identity}",
+            remedy="Give every row an id of its own, or leave the key out.",
+        )
+    return found if shared.most == 1 else replace(found, told=f"{found.told}; {shared.told}")
 
 
 @dataclass(frozen=True, eq=False)
