@@ -1,6 +1,6 @@
 """The kinds of arrays that the package speaks of, each named once."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ Weights: TypeAlias = "Integers | csc_array"
 
 Rows: TypeAlias = "Floats | csr_array"
 """Rows of a channel: all entries, or those that are not zero."""
+
+
+def unchanging(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which nobody can change through this array."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def whole(rows: Rows) -> Floats:

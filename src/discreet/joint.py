@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import information
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, unchanging
 from discreet.attribute import REQUIRED, Attribute, Form, attributes_for, distinct_names, form_of, letters_of
 from discreet.exceptions import DistributionError, ParameterError
 from discreet.task_column import TaskColumn, task_named
@@ -85,6 +85,7 @@ class Joint:
     ) -> None:
         cells = information.checked_probabilities(probabilities)
         cells.setflags(write=False)
+        counts = None if counts is None else unchanging(counts)
         values = {
             "probabilities": cells,
             "secrets": attributes_for(secrets, cells.shape[:1], "secret"),

@@ -87,7 +87,7 @@ class Policy:
     @classmethod
     def in_force(cls, path: str | os.PathLike[str] | None = None) -> Policy | None:
         """The policy of this path, or that of the environment, or none."""
-        named = path or os.environ.get(VARIABLE)
+        named = os.environ.get(VARIABLE) if path is None else path
         return cls.read(named) if named else None
 
     def breaches(self, release: Circumstances) -> list[Breach]:

@@ -1,6 +1,7 @@
 """Ledgers: releases at the same time, copies of a protocol, full disks, odd lines and odd files."""
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import pytest
 
 import discreet as dc
 from discreet.files import ledger_book
+from discreet.policy import Policy
 from discreet.release import Job, sanitise_file
 from discreet.release.keyed_draws import read_key
 from discreet.release.ledger import Ledger
@@ -268,3 +270,41 @@ def test_a_ledger_that_is_the_common_book_is_one_book(folder, name, monkeypatch)
     assert [account.draws for account in entered] == [2]
     assert Ledger(book, protocol).foretold().draws == 3
     assert len([line for line in common.read_bytes().splitlines() if b'"release"' in line]) == 2
+
+
+# ---- what a policy allows, and two releases to one target -----------------------------------------------------------
+
+
+def test_a_policy_holds_for_all_draws_together(folder):
+    """Its largest epsilon was once compared with one draw's, whatever the account came to."""
+    table = pa.table({"x": ["a", "b", "c"] * 50})
+    protocol = make_protocol()
+    policy = Policy.of({"epsilon": {"LIP": 1.2 * protocol.epsilon}})
+    asked = {"ledger": folder / "book", "policy": policy, "law_anyway": True}
+    protocol.sanitise(table, **asked)
+    for repeat in (False, True):
+        with pytest.raises(dc.BudgetError, match="all that the policy allows" if repeat else "LIP|budgets add up"):
+            protocol.sanitise(table, repeat=repeat, **asked)
+    assert any("all that the policy allows" in one.what for one in protocol.check(table, repeat=True, **asked).refusals)
+    assert Ledger(folder / "book", protocol).draws() == 1
+    wider = Policy.of({"epsilon": {"LIP": 1000.0}})
+    protocol.sanitise(table, repeat=True, **{**asked, "policy": wider})
+
+
+AT_ONE_TARGET = """
+import sys
+from pathlib import Path
+from discreet.release import Job, sanitise_file
+folder, name = Path(sys.argv[1]), sys.argv[2]
+for n in range(6):
+    sanitise_file(Job(folder / "p.json", str(folder / "x.csv"), str(folder / "out.csv"), data=f"{name}{n}"))
+"""
+
+
+def test_releases_to_one_target_leave_all_files_of_one_of_them(folder):
+    """A manifest that was left once described the file of another release."""
+    running = [subprocess.Popen([sys.executable, "-c", AT_ONE_TARGET, str(folder), name]) for name in "abc"]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    found = hashlib.sha256((folder / "out.csv").read_bytes()).hexdigest()
+    assert json.loads((folder / "out.csv.manifest.json").read_text())["file"]["sha256"] == found
+    assert found in (folder / "out.csv.datapackage.json").read_text()

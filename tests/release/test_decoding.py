@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.protocol.strata import encoded
 from discreet.release import Job, sanitise_file
 from discreet.release.companions import DECODING, beside
 from discreet.release.decoding import decoding
@@ -66,7 +65,7 @@ def test_it_lies_beside_the_release_and_goes_with_it(informative: dc.Protocol, t
         ("second", dc.design(joint(), dc.LIP(0.3), method="keep-or-draw").protocol),
     ):
         path = tmp_path / f"{name}.json"
-        path.write_bytes(encoded(protocol))
+        path.write_bytes(protocol.encode())
         sanitise_file(Job(path, str(table), str(target), data=name, testing=True))
         if name == "first":
             assert beside(target, DECODING).read_bytes() == decoding(informative.public())

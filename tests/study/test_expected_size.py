@@ -13,7 +13,6 @@ import discreet as dc
 from discreet.cli.app import run
 from discreet.datasets import adult
 from discreet.information import entropy
-from discreet.protocol.strata import encoded
 from discreet.study.comparisons import rare_secrets
 from discreet.study.expected_size import amount, duration, expected_size
 from discreet.wording import rare_values
@@ -23,7 +22,7 @@ def test_the_file_is_within_a_factor_of_three_and_sparse_cells_are_counted() -> 
     for release in (["education"], ["education", "sex"], ["education", "workclass"]):
         joint = dc.Joint.from_table(adult(), secret="income", release=release)
         size = expected_size(joint, dc.LIP(1.0))
-        written = len(encoded(dc.design(joint, dc.LIP(1.0)).protocol))
+        written = len(dc.design(joint, dc.LIP(1.0)).protocol.encode())
         assert size.file_bytes / 4 <= written <= 3 * size.file_bytes + 4096
         assert not size.too_much(None)
         counts = np.asarray(joint.counts)

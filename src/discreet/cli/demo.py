@@ -67,14 +67,13 @@ def demo(
 
 def _design(table: Path, protocol: Path) -> Study:
     from discreet.notions import LIP
-    from discreet.protocol.strata import encoded
     from discreet.release import joint_of_file
     from discreet.study import Study
 
     with working("Designing") as ticker:
         joint = joint_of_file(str(table), secret=[SECRET], release=[RELEASED])
         study = Study.begin(joint, LIP(EPSILON), time_limit=SECONDS, watcher=ticker)
-    write_file(protocol, encoded(study.protocol))
+    write_file(protocol, study.protocol.encode())
     return study
 
 

@@ -106,7 +106,6 @@ def design(
     json: Json = False,
 ) -> None:
     """Find the best mechanism for a table, prove it, and write it to a protocol file."""
-    from discreet.protocol.strata import encoded
     from discreet.solvers.problem import Status
     from discreet.study import begun, counted_joint, judged
     from discreet.study.expected_size import expected_size
@@ -136,7 +135,7 @@ def design(
     started = time.monotonic()
     with working("Designing", unit) as ticker:
         study = begun(asked, joint, compare=curve, force=force, watcher=ticker)
-    write_file(out, encoded(study.protocol))
+    write_file(out, study.protocol.encode())
     stopped = study.design is not None and Status.INTERRUPTED in study.design.status
     try:
         with working("Comparing", unit) as ticker:

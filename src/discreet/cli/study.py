@@ -68,7 +68,6 @@ def follow(
 ) -> tuple[Check, Outcome | None]:
     """Everything the study says, in its order: design, check, sanitise, publish (the public file and what else lies
     beside a release), report. No outcome where the check refuses. `testing` is not private."""
-    from discreet.protocol.strata import encoded
     from discreet.records.header import header_of
     from discreet.release import rehearse_file, sanitise_file
     from discreet.release.companions import written_files
@@ -85,7 +84,7 @@ def follow(
     with working("Designing") as ticker:
         asked = replace(asked, plan=asked.plan or records)
         study = judged(asked, begun(asked, joint, force=force, watcher=ticker), started=time.monotonic(), compare=False)
-    content = encoded(study.protocol)
+    content = study.protocol.encode()
     if not (job.protocol.is_file() and job.protocol.read_bytes() == content):
         may_replace(job.protocol, force=force)
         write_file(job.protocol, content)

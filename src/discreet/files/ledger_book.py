@@ -24,6 +24,8 @@ from discreet.files.atomic_file import sync_folder
 LARGEST_BOOK = 1 << 26
 """A quarter of a million releases; a larger file is something else, or was made to fill the memory."""
 
+LEDGER = ".ledger"
+"""What the name of every book ends in."""
 COMMON = "Set XDG_DATA_HOME to a folder that lasts: the ledger of all copies of a protocol is kept there."
 BESIDE = "A release needs a ledger beside its protocol; copy the protocol to a folder of your own."
 
@@ -35,7 +37,7 @@ def common_book(digest: str) -> Path:
         root = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "share"
     except RuntimeError:
         raise ReleaseError("no folder for the common ledger", where="XDG_DATA_HOME", remedy=COMMON) from None
-    return root / "discreet" / "ledgers" / f"{digest}.ledger"
+    return root / "discreet" / "ledgers" / f"{digest}{LEDGER}"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from discreet.notions.average import OnAverage
 from discreet.notions.notion import Notion, words_of
 from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.protocol.rounding import rounded
+from discreet.protocol.seal import check_seal, seal_of
 from discreet.protocol.statement import Statement
 from discreet.records.noise import StratumNoise, noisy_size, projected
 from discreet.records.persons import WhoseRows
@@ -88,6 +89,7 @@ class Protocol:
     cost: float
     version: int
     statement: Statement
+    seal: bytes
 
     def __init__(
         self,
@@ -119,6 +121,7 @@ class Protocol:
         }  # fmt: skip
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "seal", seal_of(self))
         averaged = isinstance(notion, OnAverage)
         if version not in (1, 2) or (version == 1 and (averaged or _says_more(joint, statement))):
             raise ParameterError(
@@ -211,7 +214,9 @@ class Protocol:
     @cached_property
     def marginal(self) -> NDArray[np.int64]:
         """Weights over 2^bits of the distribution of the outputs, for values outside the alphabet."""
-        return marginal_weights(self.columns, self.bits, self.joint)
+        weights = marginal_weights(self.columns, self.bits, self.joint)
+        weights.setflags(write=False)
+        return weights
 
     @property
     def utility(self) -> float:
@@ -246,15 +251,28 @@ class Protocol:
         """What `sha256sum` prints for the file; for a protocol from version 1 of it, the SHA-256 that it had there."""
         from discreet.protocol.file import digest
 
+        check_seal(self)
         return digest(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the protocol file: canonical bytes, whole or not at all."""
+        content = self.encode()
+        with unpublished(Path(path)) as file:
+            file.write(content)
+            file.publish()
+
+    def encode(self) -> bytes:
+        """The bytes of the file."""
         from discreet.protocol.file import encode
 
-        with unpublished(Path(path)) as file:
-            file.write(encode(self))
-            file.publish()
+        check_seal(self)
+        return encode(self)
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """A copy, or what another process gets, is read from the bytes of the file and so proven again."""
+        from discreet.protocol.file import decode
+
+        return decode, (self.encode(),)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Protocol:
@@ -267,6 +285,7 @@ class Protocol:
         """What everybody may have of it: no counts, and laws without the secret."""
         from discreet.protocol.public import public_protocol
 
+        check_seal(self)
         return public_protocol(self)
 
     def sanitise(self, table: Any, **options: Any) -> Any:

@@ -197,6 +197,12 @@ class PublicProtocol:
 
         return encode_public(self)
 
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """A copy, or what another process gets, is read from the bytes of the file."""
+        from discreet.protocol.public_file import decode_public
+
+        return decode_public, (self.encode(),)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the public file: canonical bytes, whole or not at all."""
         _save(self.encode(), path)
@@ -280,6 +286,12 @@ class StratifiedPublic:
         from discreet.protocol.public_file import encode_public
 
         return encode_public(self)
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """A copy, or what another process gets, is read from the bytes of the file."""
+        from discreet.protocol.public_file import decode_public
+
+        return decode_public, (self.encode(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the public file: canonical bytes, whole or not at all."""

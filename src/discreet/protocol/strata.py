@@ -12,6 +12,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,6 @@ from discreet.protocol.file import (
     check_canonical,
     decode,
     digest_of,
-    encode,
     in_words_of_files,
     parsed,
     pieces_2,
@@ -67,6 +67,7 @@ from discreet.protocol.file import (
     readable_content,
 )
 from discreet.protocol.protocol import Protocol, Source
+from discreet.protocol.seal import check_seal
 from discreet.protocol.statement import Statement
 from discreet.records.noise import StratumNoise
 from discreet.utilities.agreement import Agreement
@@ -104,6 +105,7 @@ class StratifiedProtocol:
 
     def __post_init__(self) -> None:
         check_strata(self.given, self.strata)
+        object.__setattr__(self, "strata", MappingProxyType(dict(self.strata)))
         first = self.first
         for one in self.strata.values():
             if any(getattr(one, name) != getattr(first, name) for name in ("notion", "bits", "source", "statement")):
@@ -173,6 +175,7 @@ class StratifiedProtocol:
         """What everybody may have of it: no counts, and laws without the secret."""
         from discreet.protocol.public import public_strata
 
+        self.check_seals()
         return public_strata(self)
 
     # ---- as one channel (k, z) → y, to be read beside k ------------------------------------------------------------
@@ -196,17 +199,30 @@ class StratifiedProtocol:
             block = np.zeros((len(self.outputs), one.joint.size + 1), np.int64)
             block[[place[label(output)] for output in one.outputs]] = np.column_stack([one.weights, one.marginal])
             blocks.append(block)
-        return np.concatenate(blocks, axis=1)
+        law = np.concatenate(blocks, axis=1)
+        law.setflags(write=False)
+        return law
 
     # ---- the file ------------------------------------------------------------------------------------------------
 
     @cached_property
     def digest(self) -> str:
         """What `sha256sum` prints for the file."""
+        self.check_seals()
         return digest_of(pieces_2(to_strata_document(self)))
+
+    def check_seals(self) -> None:
+        """ProtocolError where a stratum was changed after it was proven."""
+        for one in self.strata.values():
+            check_seal(one)
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        """A copy, or what another process gets, is read from the bytes of the file and so proven again."""
+        return decode_strata, (self.encode(),)
 
     def encode(self) -> bytes:
         """The bytes of the file."""
+        self.check_seals()
         cells = self.joint.probabilities.size * len(self.strata)
         too_many = wrong("joint", "more cells than a protocol of its size has")
         where = f"{len(self.strata):,} strata of {self.joint.size:,} letters"
@@ -265,11 +281,6 @@ def share_unchanged(protocol: AnyProtocol) -> float | None:
 def promise_of(protocol: AnyProtocol) -> Notion:
     """What a protocol promises for all of its strata together."""
     return in_all_strata(protocol.notion, len(strata_of(protocol)))
-
-
-def encoded(protocol: AnyProtocol) -> bytes:
-    """The bytes of the file of either kind."""
-    return protocol.encode() if isinstance(protocol, StratifiedProtocol) else encode(protocol)
 
 
 def load_protocol(path: str | os.PathLike[str]) -> AnyProtocol:

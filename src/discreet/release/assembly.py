@@ -131,6 +131,7 @@ def release_in_parts(
     rules = Rules(policy_in_force(request.policy), request.unknown_anyway)
     protocol, ledger = request.loaded()
     rules.before(protocol)
+    ledger = ledger.under(rules.policy)
     public = protocol.public().encode()
     made = request.key is None and request.identity is None
     if made and request.several_rows:

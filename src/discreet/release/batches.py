@@ -21,7 +21,8 @@ from discreet.arrays import Codes, Integers
 from discreet.attribute import Attribute
 from discreet.channel import label
 from discreet.exceptions import AlphabetError
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.protocol.seal import check_seal
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.randomness import Keystream
 from discreet.records.cells import is_text, readable, rebuilt, value_type
 from discreet.records.letters import LetterReader, column_of, released_columns
@@ -62,6 +63,8 @@ class ReleaseLaw:
     @classmethod
     def of(cls, protocol: AnyProtocol) -> ReleaseLaw:
         """Protocols from version 1 of the file keep the table they had, so that keyed draws stay what they were."""
+        for one in strata_of(protocol):
+            check_seal(one)
         joint = protocol.joint
         if isinstance(protocol, StratifiedProtocol):
             given, numbers, weights, compressed = protocol.given, protocol.numbers, protocol.law, False

@@ -27,9 +27,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.exceptions import BudgetError, ParameterError
-from discreet.files.ledger_book import OpenBooks, common_book, locked, unchanged
+from discreet.files.ledger_book import LEDGER, OpenBooks, common_book, locked, unchanged
 from discreet.notions.notion import words_of
 from discreet.phrases import rounded_up
+from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, promise_of
 from discreet.release.draws_together import ROUNDING, condition_of, told_nothing, total_epsilon, unassumed_total
 from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
@@ -75,7 +76,7 @@ class Ledger:
     """`data` names the records: what is released under the same name is taken to be about the same people.
 
     `repeat` says that a further draw is meant, `rows` how many rows of one person are drawn by themselves, `one_of`
-    among how many the one that is drawn is chosen.
+    among how many the one that is drawn is chosen; what a `policy` allows, all releases together may tell.
     `path` is the book beside the protocol; the common book of all its copies is kept as well (see `ledger_book`).
     """
 
@@ -86,15 +87,16 @@ class Ledger:
     repeat: bool = False
     rows: int = 1
     one_of: int = 1
+    policy: Policy | None = None
 
     @classmethod
     def beside(
         cls, protocol_path: Path, protocol: AnyProtocol, data: str | None = None, *, repeat: bool = False
     ) -> Ledger:
         """Beside the file itself, whatever link leads to it; a book beside the link is read as well."""
-        named = protocol_path.with_name(f"{protocol_path.name}.ledger")
+        named = protocol_path.with_name(f"{protocol_path.name}{LEDGER}")
         real = protocol_path.resolve()
-        path = real.with_name(f"{real.name}.ledger")
+        path = real.with_name(f"{real.name}{LEDGER}")
         other = (named,) if named.exists() and named.resolve() != path.resolve() else ()
         return cls(path if other or protocol_path.is_symlink() else named, protocol, data or ANY_DATA, other, repeat)
 
@@ -109,12 +111,15 @@ class Ledger:
     ) -> Ledger:
         """In this file, or in the user's data folder, beside the common book."""
         common = common_book(protocol.digest)
-        own = Path(path) if path else common.with_suffix(".own.ledger")
+        own = Path(path) if path else common.with_suffix(f".own{LEDGER}")
         return cls(own, protocol, data or ANY_DATA, repeat=repeat)
 
     def of_rows(self, rows: int, one_of: int = 1) -> Ledger:
         """The same for a table where a person has up to so many rows, each drawn by itself, or one of so many."""
         return replace(self, rows=rows, one_of=one_of)
+
+    def under(self, policy: Policy | None) -> Ledger:
+        return replace(self, policy=policy)
 
     def account(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """What one more release would come to; BudgetError if that is more than was declared.
@@ -195,6 +200,8 @@ class Ledger:
             if not supposed:
                 what = f"{what}, whatever rows of one person have to do with each other,"
                 self._hold(what, draws, unassumed_total(self.protocol, draws, place), allowed, declared)
+        sure = unassumed_total(self.protocol, draws) if condition else levels[0][1]
+        self._hold_to_policy(draws, sure)
         people = None if self.data == ANY_DATA else self.data
         (_, epsilon), *others = levels
         return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others), condition)
@@ -218,6 +225,19 @@ class Ledger:
             "are other people, next year's or another region's, give them a name: --people NAME."
             + ("" if declared or self.repeat or math.isinf(level) else again),
         )
+
+    def _hold_to_policy(self, draws: int, level: float) -> None:
+        """BudgetError where several draws tell more than the policy in force lets the notion have."""
+        name = words_of(promise_of(self.protocol).promises[0]).name
+        most = math.inf if self.policy is None else self.policy.epsilon.get(name, math.inf)
+        if draws > 1 and level > most:
+            raise BudgetError(
+                f"{draws} independent releases of the same records come to epsilon {level:.4g}, and epsilon.{name} = "
+                f"{most:g} is all that the policy allows",
+                where=self.path.name,
+                remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
+                "are other people, give them a name: --people NAME.",
+            )
 
     def _past(self, events: list[dict[str, Any]]) -> list[KeyedDraw | None]:
         """Every release of these records so far, None for fresh randomness."""

@@ -164,6 +164,6 @@ def policy_in_force(given: object) -> Policy | None:
     """The policy itself, the file of this path, or that of the environment."""
     if isinstance(given, Policy):
         return given
-    if given is not None and not isinstance(given, str | Path):
+    if given is not None and not (given and isinstance(given, str | os.PathLike)):
         raise ParameterError("neither a policy nor a path", where="policy", remedy="Give the path of a policy.toml.")
     return Policy.in_force(given)

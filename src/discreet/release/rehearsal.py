@@ -260,7 +260,7 @@ class Rehearsal:
             if self.keyed is not None and not self.several_rows and self.whose.tied is None:
                 self.keyed.check_repeated()
             if self.ledger is not None:
-                ledger = self.ledger.of_rows(self.whose.drawn, self.whose.one_of)
+                ledger = self.ledger.of_rows(self.whose.drawn, self.whose.one_of).under(self.policy)
                 return ledger.foretold(self.keyed.draw if self.keyed else None, self.budget)
         return None
 

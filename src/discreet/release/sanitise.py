@@ -21,7 +21,9 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.exceptions import InOwnWords, ReleaseError
-from discreet.files.atomic_file import PIPE, open_target, uninterrupted
+from discreet.files.atomic_file import PIPE, alone_in, open_target, same_file, uninterrupted
+from discreet.files.ledger_book import LEDGER
+from discreet.policy import VARIABLE as POLICY_VARIABLE
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream
@@ -151,7 +153,7 @@ def sanitise_file(
     protocol = load_protocol(job.protocol)
     rules.before(protocol)
     keyed = keyed_draws(job.key, job.identity, protocol.digest)
-    ledger = Ledger.beside(job.protocol, protocol, job.data, repeat=job.repeat)
+    ledger = Ledger.beside(job.protocol, protocol, job.data, repeat=job.repeat).under(rules.policy)
     expected = KeyedDraw(keyed.name, keyed.column) if keyed else None
     ledger.foretold(expected, job.budget)
     randomness = Keystream.testing() if job.testing else Keystream.fresh()
@@ -185,7 +187,7 @@ def sanitise_file(
             account = ledger.enter(draw, job.budget)
             target.publish()
         else:
-            with uninterrupted():
+            with uninterrupted(), alone_in(Path(job.target).parent):
                 with unpublished_beside(job.target) as files:
                     contents = described(public, kernel.schema(source.schema), kind, target, job.target)
                     account = ledger.enter(draw, job.budget)
@@ -239,13 +241,16 @@ def _settled(keyed: KeyedDraws | None, several_rows: bool) -> KeyedDraw | None:
 
 
 def check_target(job: Job) -> None:
-    """A release never replaces what it reads, and never has a name that promises a format it is not in."""
+    """A release never replaces what it reads or remembers, nor has a name that promises a format it is not in."""
     if job.target == PIPE:
         return
-    read = (job.protocol, *([Path(job.source)] if job.source != PIPE else []), *([job.key] if job.key else []))
-    for path in filter(os.path.exists, written_files(job.target)):
-        if any(os.path.exists(one) and path.samefile(one) for one in read):
-            raise ReleaseError("the output would replace an input", where=str(path), remedy="Give it another name.")
+    named = (job.protocol, job.key, job.policy, os.environ.get(POLICY_VARIABLE), job.source)
+    read = [Path(one) for one in named if one and one != PIPE]
+    for path in written_files(job.target):
+        if any(same_file(path, one) for one in read) or path.name.endswith(LEDGER):
+            raise ReleaseError(
+                "the output would replace an input or a ledger", where=str(path), remedy="Give it another name."
+            )
     if os.path.isdir(job.target):
         raise ReleaseError("the output is a folder", where=job.target, remedy="Give the name of a file.")
     check_suffix(job.target, job.format)
@@ -335,6 +340,7 @@ def sanitise(
     rules.before(protocol)
     keyed = keyed_draws(key, identity, protocol.digest)
     book = ledger_of(ledger, protocol, people or data, budget, repeat)
+    book = book and book.under(rules.policy)
     if testing:
         warnings.warn("drawn from a fixed stream: not private, for tests only", NotPrivate, stacklevel=4)
     if book:

@@ -20,7 +20,6 @@ from discreet.files.atomic_file import unpublished
 from discreet.notions import NOTIONS
 from discreet.notions.notion import Notion
 from discreet.phrases import shown
-from discreet.protocol.strata import encoded
 from discreet.records.counting import count_strata, joint_of_file
 from discreet.records.grouping import Grouping
 from discreet.study.purposes import Purpose, Served, as_share, measure_of, needed_epsilon, serve
@@ -188,7 +187,7 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
     started = time.monotonic()
     joint, served, told = _searched(question, tell, seconds, "Searching")
     found = served.design
-    write_whole(Path(path), encoded(found.protocol))
+    write_whole(Path(path), found.protocol.encode())
     return {
         **told,
         "remark": served.remark,
