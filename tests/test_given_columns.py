@@ -31,17 +31,32 @@ def test_every_stratum_takes_the_form() -> None:
     assert {one.form for one in in_form(joint, Form.CURATOR).strata.values()} == {Form.CURATOR}
 
 
-def test_a_rare_secret_is_named_with_the_value_that_it_can_be_merged_with() -> None:
-    counts = np.array([[[100, 200], [50, 300]], [[5, 9], [5, 11]], [[18, 7], [3, 1]], [[300, 90], [200, 60]]])
-    axes = (dc.Attribute("s", ("a", "rare", "few", "b")), dc.Attribute("k", ("m", "n")), dc.Attribute("x", (0, 1)))
-    joint = StratifiedJoint.from_counts(counts, *((axis,) for axis in axes))
-    with pytest.raises(DistributionError, match="Merge 'rare' with 'a', which is most like it"):
+AXES = (dc.Attribute("s", ("a", "rare", "few", "b")), dc.Attribute("k", ("m", "n")), dc.Attribute("x", (0, 1)))
+COUNTS = np.array([[[100, 200], [50, 300]], [[5, 9], [25, 21]], [[18, 7], [3, 1]], [[300, 90], [200, 60]]])
+
+
+def refused(counts: np.ndarray, secrets: tuple[str, ...] = AXES[0].letters) -> str:
+    joint = StratifiedJoint.from_counts(counts, (dc.Attribute("s", secrets),), *((axis,) for axis in AXES[1:]))
+    with pytest.raises(DistributionError) as found:
         joint.check_sizes()
-    merged = counts[[0, 2, 3]] + np.array([1, 0, 0])[:, None, None] * counts[1]
-    axes = (dc.Attribute("s", ("a", "few", "b")), *axes[1:])
-    joint = StratifiedJoint.from_counts(merged, *((axis,) for axis in axes))
-    with pytest.raises(DistributionError, match="Merge 'few' with 'b'"):
-        joint.check_sizes()
-    rest = merged[[0, 2]] + np.array([0, 1])[:, None, None] * merged[1]
-    axes = (dc.Attribute("s", ("a", "b")), *axes[1:])
-    StratifiedJoint.from_counts(rest, *((axis,) for axis in axes)).check_sizes()
+    return str(found.value)
+
+
+def test_what_few_records_have_is_not_named() -> None:
+    """Once the value of a single record, its stratum, and what it is most like."""
+    said = refused(COUNTS)
+    assert "--merge s:rare:50" in said
+    assert "'" not in said
+    small = COUNTS * np.array([1, 0])[None, :, None] + np.array([0, 1])[None, :, None] * (COUNTS > 250)
+    said = refused(small)
+    assert "1 of 2 strata with fewer than 200 records" in said
+    assert "--merge k:rare:200" in said
+    assert "'" not in said
+
+
+def test_a_rare_secret_that_many_have_elsewhere_is_named_with_the_value_it_can_be_merged_with() -> None:
+    without_few = COUNTS[[0, 1, 3]] + np.array([0, 0, 1])[:, None, None] * COUNTS[2]
+    assert "Merge 'rare' with 'b'" in refused(without_few, ("a", "rare", "b"))
+    rest = without_few[[0, 2]] + np.array([0, 1])[:, None, None] * without_few[1]
+    secrets = (dc.Attribute("s", ("a", "b")),)
+    StratifiedJoint.from_counts(rest, secrets, *((axis,) for axis in AXES[1:])).check_sizes()

@@ -6,6 +6,7 @@ the whole is the best one of each stratum, its value I(X;Y|K) = Σ_k P(k) I(X;Y|
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,9 @@ from discreet.joint import Joint
 MOST_STRATA = 200
 FEW_RECORDS, FEW_WITH_A_SECRET = 200, 30
 """Below so many, what a stratum seems to say about a secret is mostly noise."""
+
+NAMED = 50
+"""A value is named by an error if so many records of the whole table have it."""
 
 Stratum = tuple[Hashable, ...]
 AnyJoint = Union[Joint, "StratifiedJoint"]
@@ -119,27 +123,31 @@ class StratifiedJoint:
         return in_form(self, Form.CURATOR)
 
     def check_sizes(self) -> None:
-        """DistributionError that names the first stratum too small to design on, with the merge that would help.
+        """DistributionError if a stratum is too small to design on, with the merge that would help. Which one it is,
+        and which values are rare, is not said: a stratum of one record is that record.
 
         Strata with noise pass: what is promised over exact limits holds for the smallest, and costs utility."""
-        for key, joint in self.strata.items():
-            if joint.noise is not None:
-                continue
-            if (joint.n or 0) < FEW_RECORDS:
-                raise DistributionError(
-                    f"a stratum with {joint.n} records, fewer than {FEW_RECORDS}",
-                    where=named_stratum(self.given, key),
-                    remedy=f"{self._merge(key)} Or design it all the same with --force (force=True).",
-                )
-            rare = np.rint(joint.secret_prior * (joint.n or 0))
-            few = np.flatnonzero((rare > 0) & (rare < FEW_WITH_A_SECRET))
-            if len(few):
-                s = int(few[rare[few].argmin()])
-                raise DistributionError(
-                    f"a secret with {int(rare[s])} records in its stratum, fewer than {FEW_WITH_A_SECRET}",
-                    where=f"{named_stratum(self.given, key)}: {joint.secret_letters[s]!r}",
-                    remedy=f"{self._merge_secret(s)} Or design it all the same with --force (force=True).",
-                )
+        counted = [joint for joint in self.strata.values() if joint.noise is None]
+        anyway, columns = "Or design it all the same with --force (force=True).", [one.name for one in self.given]
+        small = sum((joint.n or 0) < FEW_RECORDS for joint in counted)
+        if small:
+            merged = " ".join(f"--merge {shlex.quote(f'{name}:rare:{FEW_RECORDS}')}" for name in columns)
+            raise DistributionError(
+                f"{small} of {len(self.strata)} strata with fewer than {FEW_RECORDS} records",
+                where=", ".join(columns),
+                remedy=f"Merge values that few have ({merged}), or give fewer columns. {anyway}",
+            )
+        sizes = np.array([joint.secret_prior * (joint.n or 0) for joint in counted])
+        rare = (np.rint(sizes) > 0) & (np.rint(sizes) < FEW_WITH_A_SECRET)
+        if rare.any():
+            s = int(np.where(rare, sizes, np.inf).min(axis=0).argmin())
+            names = ", ".join(one.name for one in self.secrets)
+            raise DistributionError(
+                f"a value of the secret with fewer than {FEW_WITH_A_SECRET} records, in "
+                f"{int(rare.any(axis=1).sum())} of {len(self.strata)} strata",
+                where=f"{names} beside {', '.join(columns)}",
+                remedy=f"{self._merge_secret(s)} {anyway}",
+            )
 
     def _merge_secret(self, s: int) -> str:
         """The value of the secret that, with this one, is common enough in all strata, and is most like it there."""
@@ -154,23 +162,14 @@ class StratifiedJoint:
             return "Give fewer columns."
         t = min(others, key=lambda other: (short[other], np.abs(laws[other] - laws[s]).sum()))
         names = joints[0].secret_letters
+        if min(whole[s].sum(), whole[t].sum()) < NAMED - 0.5:
+            column = ", ".join(one.name for one in self.secrets)
+            return (
+                f"Merge values that few have (--merge {shlex.quote(f'{column}:rare:{NAMED}')}), or give fewer columns."
+            )
         return (
             f"Merge {names[s]!r} with {names[t]!r}, which is most like it{', or more' if short[t] else ''} (--merge)."
         )
-
-    def _merge(self, key: Stratum) -> str:
-        """The letter of one given column whose stratum, with all else equal, is the smallest that makes this large."""
-        size, found = self.strata[key].n or 0, []
-        for place, attribute in enumerate(self.given):
-            for letter in attribute.letters:
-                other = (*key[:place], letter, *key[place + 1 :])
-                if letter != key[place] and other in self.strata:
-                    more = (self.strata[other].n or 0) + size
-                    found.append((more < FEW_RECORDS, more if more >= FEW_RECORDS else -more, attribute.name, letter))
-        if not found:
-            return "Give fewer columns."
-        *_, name, letter = min(found, key=lambda one: one[:2])
-        return f"Merge {name} = {key[[a.name for a in self.given].index(name)]!r} with {letter!r}."
 
 
 @overload
@@ -228,10 +227,6 @@ def averaged(values: Mapping[Stratum, tuple[Joint, float]]) -> float:
     return sum((joint.n or 0) * value for joint, value in values.values()) / sum(
         joint.n or 0 for joint, _ in values.values()
     )
-
-
-def named_stratum(given: tuple[Attribute, ...], key: Stratum) -> str:
-    return ", ".join(f"{attribute.name} = {letter!r}" for attribute, letter in zip(given, key, strict=True))
 
 
 def strata_numbers(given: tuple[Attribute, ...], strata: Iterator[Stratum]) -> Integers:

@@ -154,3 +154,24 @@ def test_a_ragged_record_with_bytes_that_do_not_fit_is_a_record(line, capfd):
     assert len(found) == 6
     assert found["a"].to_pylist() == [b"1"] * 3 + [None] + [b"1"] * 2
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_column_cannot_say_how_often_its_records_count() -> None:
+    """A column of this name was once taken for numbers of records: 310 counted as 100,320, and the level was false."""
+    table = pa.table({"s": ["a", "b"] * 50, "discreet records": [1, 1000, 2, 3] * 25})
+    for asked in ({"secret": "s", "release": "discreet records"}, {"secret": "discreet records", "release": "s"}):
+        with pytest.raises(dc.AlphabetError, match="a name that discreet keeps"):
+            dc.Joint.from_table(table, **asked)
+    kept = table.append_column("x", pa.array(["p", "q"] * 50))
+    assert dc.Joint.from_table(kept, secret="s", release="x").n == 100
+
+
+def test_the_category_of_somebody_who_was_taken_out_is_not_published() -> None:
+    rows = [("a", "p"), ("b", "q"), ("a", "q"), ("b", "p")] * 50 + [("a", "the-only-one")]
+    whole = pd.DataFrame(rows, columns=["s", "x"]).astype({"x": "category"})
+    protocol = dc.design(
+        dc.Joint.from_table(whole[whole.x != "the-only-one"], secret="s", release="x"), dc.LIP(0.5)
+    ).protocol
+    assert b"the-only-one" not in protocol.encode() + protocol.public().encode()
+    everybody = dc.design(dc.Joint.from_table(whole, secret="s", release="x"), dc.LIP(0.5)).protocol
+    assert b"the-only-one" in everybody.encode()

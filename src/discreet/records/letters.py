@@ -174,9 +174,10 @@ def letter_texts(attribute: Attribute, texts: pa.Array) -> pa.Array:
 class Alphabet:
     """The letters of a column, numbered in the order they are met.
 
-    At the end they are sorted, numbers by value and text by code point, and those that never occurred are left out. A
-    column of declared categories (pandas Categorical, polars Enum, an Arrow dictionary) keeps these in their order,
-    those that never occur included. Missing is one letter, None, which comes last.
+    At the end they are sorted, numbers by value and text by code point; a column of declared categories (pandas
+    Categorical, polars Enum, an Arrow dictionary) keeps these in their order. Those that never occurred are left out,
+    declared or not: a category may be what is left of somebody who was taken out of the table, and letters are
+    published. Missing is one letter, None, which comes last.
     """
 
     name: str
@@ -232,7 +233,7 @@ class Alphabet:
 
     def finished(self, occurs: NDArray[np.bool_]) -> tuple[Attribute, list[int]]:
         """The attribute, and for each of its letters the number it was met under."""
-        kept = [(x, i) for x, i in self._numbers.items() if x is not None and (self.declared or occurs[i])]
+        kept = [(x, i) for x, i in self._numbers.items() if x is not None and occurs[i]]
         if not self.declared:
             kept.sort()
         if self.grouping is not None:

@@ -50,6 +50,7 @@ Item = TypeVar("Item")
 
 
 TIMES: Final = "discreet records"
+"""A column of `Weighted` alone: no table may have its own of this name counted as such."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,10 @@ def open_records(
     """Open a source. `letters` are columns of few values, `plain` any others; `encoding` is that of a CSV file. Of a
     `sample` only the first records are going to be read."""
     names = [*letters, *plain]
+    if TIMES in names:
+        raise AlphabetError(
+            "a column of a name that discreet keeps for numbers of records", where=TIMES, remedy="Give it another name."
+        )
     for name in names:
         if names.count(name) > 1:
             raise AlphabetError(
