@@ -1,15 +1,15 @@
 """Cells of any type: the different ones of a column, and the text that each is compared by.
 
 None of it can fail on a value. Text counts without the spaces around it, bytes are text that claims to be UTF-8, a
-number counts by its value, and an empty cell or NaN is missing.
+number counts by its value, and an empty cell or NaN is missing. Whatever else differs has different texts: what is no
+UTF-8 is written behind a mark, a moment that Python cannot hold as the number it is stored as.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from datetime import datetime, time
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -17,10 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-UNREADABLE: Final = "\N{REPLACEMENT CHARACTER}" * 3  # a text that no table has by chance
-HALF: Final = re.compile("[\ud800-\udfff]")
-MIDNIGHT: Final = time()
+from discreet.exceptions import TableError
+
+MARK: Final = "\N{REPLACEMENT CHARACTER}" * 3
+"""Before bytes that are no UTF-8, and once more before a text that begins so: no two of them are written alike."""
+MARKED: Final = re.compile(f"[\ud800-\udfff]|\\A{MARK}")
+"""Half of a surrogate pair is no character."""
+MIDNIGHT: Final = " 00:00:00"
 """The time of a moment that is a date, and written as one."""
+NOT_HELD: Final = (ArithmeticError, LookupError, ValueError, pa.ArrowException)
+"""What Arrow raises on a value that is no Python object."""
 
 
 def indexed(cells: pa.Array) -> tuple[pa.Array, NDArray[Any]]:
@@ -43,32 +49,64 @@ def as_text(values: pa.Array) -> pa.Array:
     kind = values.type
     if pa.types.is_integer(kind):
         return values.cast(pa.large_string())
-    if is_text(kind):
-        return pc.utf8_trim_whitespace(decoded(values))
-    return text_of(_as_python(values))
+    if not is_text(kind):
+        return text_of(_as_python(values))
+    octets = values.cast(pa.large_binary())
+    whole = _utf8(octets)
+    texts = pc.utf8_trim_whitespace(decoded(octets) if whole is None else whole)
+    if whole is not None and not pc.any(pc.starts_with(texts, MARK)).as_py():
+        return texts
+    told = map(_told, octets.to_pylist(), texts.to_pylist())
+    return pa.array(told, pa.large_string())
 
 
 def text_of(values: Sequence[Any]) -> pa.Array:
-    """Python values of any mixture of types as the text that letters are compared by.
-
-    Half of a surrogate pair is no character, and a text with one is no letter."""
+    """Python values of any mixture of types as the text that letters are compared by."""
     texts = (text_of_one(value) for value in values)
-    return pa.array([UNREADABLE if text and HALF.search(text) else text for text in texts], pa.large_string())
+    return pa.array(
+        [_marked(text.encode("utf-8", "surrogatepass")) if text and MARKED.search(text) else text for text in texts],
+        pa.large_string(),
+    )
+
+
+def _told(octets: bytes | None, text: str | None) -> str | None:
+    """The trimmed text of these bytes, or what marks that they are none, or that it begins with the mark."""
+    if octets is None or text is None:
+        return None
+    try:
+        octets.decode()
+    except UnicodeDecodeError:
+        return _marked(octets.strip())
+    return _marked(text.encode()) if text.startswith(MARK) else text
+
+
+def _marked(octets: bytes) -> str:
+    """With every backslash twice, so that one before an x can only be a byte."""
+    return MARK + octets.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def _as_python(values: pa.Array) -> list[Any]:
-    """The values as Python objects. One that Python cannot hold, such as a date after the year 9999, is no letter."""
+    """The values as Python objects. A moment that Python would round, or cannot hold at all, such as a date after the
+    year 9999, is the number that it is stored as."""
     try:
-        return list(values.to_pylist())
-    except (ArithmeticError, ValueError, pa.ArrowException):
-        return [_one_as_python(value) for value in values]
+        found = list(values.to_pylist())
+        if not pa.types.is_temporal(values.type) or pa.array(found, values.type).equals(values):
+            return found
+    except NOT_HELD:
+        if not pa.types.is_temporal(values.type):
+            remedy = "Turn the column into text or numbers."
+            raise TableError(f"cells of type {type_name(values.type)} without a text", remedy=remedy) from None
+    return [_moment(value) for value in values]
 
 
-def _one_as_python(value: pa.Scalar) -> Any:
+def _moment(value: pa.Scalar) -> Any:
     try:
-        return value.as_py()
-    except (ArithmeticError, ValueError, pa.ArrowException):
-        return UNREADABLE
+        found = value.as_py()
+        if pa.scalar(found, value.type).equals(value):
+            return found
+    except NOT_HELD:
+        pass
+    return f"{value.type} {value.value}"
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -108,19 +146,27 @@ def rebuilt(cells: pa.Array) -> pa.Array:
 
 def decoded(values: pa.Array) -> pa.Array:
     """Text that is UTF-8, from text or bytes that claim to be; what is not becomes \\xe9 and the like."""
-    values = values.cast(pa.large_binary())
+    octets = values.cast(pa.large_binary())
+    whole = _utf8(octets)
+    if whole is not None:
+        return whole
+    texts = (None if value is None else value.decode("utf-8", "backslashreplace") for value in octets.to_pylist())
+    return pa.array(texts, pa.large_string())
+
+
+def _utf8(octets: pa.Array) -> pa.Array | None:
+    """Bytes as text, or None where not all of them are."""
     try:
-        return values.cast(pa.large_string())
+        return octets.cast(pa.large_string())
     except pa.ArrowInvalid:
-        texts = (None if value is None else value.decode("utf-8", "backslashreplace") for value in values.to_pylist())
-        return pa.array(texts, pa.large_string())
+        return None
 
 
 def text_of_one(value: Any) -> str | None:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or (isinstance(value, float | datetime) and value != value):
         return None
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, datetime) and value.time() == MIDNIGHT and value.tzinfo is None:
-        return str(value.date())
+    if isinstance(value, datetime):
+        return str(value).removesuffix(MIDNIGHT)
     return str(value).strip()

@@ -1,8 +1,7 @@
 """CSV as it comes: a declared policy for everything that can be wrong with it, the same for every record.
 
-- A byte order mark decides the encoding, otherwise it is UTF-8 unless declared. Bytes that are not UTF-8 where nothing
-  was declared are refused, with the encoding it probably is: two letters must not become one. Bytes that do not fit a
-  declared encoding are written as \\xe9, each different from every other.
+- A byte order mark decides the encoding, otherwise it is UTF-8 unless declared. Bytes that do not fit are refused: two
+  letters must not become one. Where nothing was declared, the refusal says which encoding it probably is.
 - The header is the first record. The separator is the one of , ; tab | that makes it contain the columns asked for.
 - Every field is text. Quoted fields may contain separators and line ends.
 - A record with too many or too few fields stays in its place, with every cell missing: one record in, one record out.
@@ -51,6 +50,7 @@ SAMPLE_BYTES: Final = 1 << 20
 LOOKED_AT: Final = 1 << 16
 """Bytes after the first record that are held against it."""
 Octets = bytes | memoryview
+FITS: Final = "Recode the file to UTF-8; without a byte order mark, encoding=latin-1 has a character for every byte."
 WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed."
 
 
@@ -156,7 +156,8 @@ class _Utf8(io.RawIOBase):
             found = codecs.lookup("utf-8" if self._ascii_as_is else name)
             if not found._is_text_encoding or found.incrementaldecoder is None or found.name in NO_CHARACTERS:
                 raise LookupError  # hex, base64, rot13 …
-            self._decoder = found.incrementaldecoder("backslashreplace" if mark or encoding else "strict")
+            self._decoder = found.incrementaldecoder("strict")
+        self._name = name if mark or encoding else ""
         self._ahead = self._utf8(start[len(mark) :])
 
     def _utf8(self, data: Octets, final: bool = False) -> Octets:
@@ -164,10 +165,11 @@ class _Utf8(io.RawIOBase):
         if self._ascii_as_is and not self._decoder.getstate()[0] and np.frombuffer(data, np.uint8).max(initial=0) < 128:
             return data
         try:
-            return self._decoder.decode(data, final).encode("utf-8", "backslashreplace")
-        except UnicodeDecodeError as error:
-            remedy = _remedy(bytes(error.object))
-        raise TableError("bytes that are not UTF-8", where="the file", remedy=remedy)
+            return self._decoder.decode(data, final).encode()
+        except UnicodeError as error:
+            remedy = FITS if self._name else _remedy(bytes(getattr(error, "object", b"")))
+        what = f"bytes that do not fit the encoding {self._name}" if self._name else "bytes that are not UTF-8"
+        raise TableError(what, where="the file", remedy=remedy)
 
     def first_record(self) -> bytes:
         """The first line that is not blank, up to the end of its last quoted field."""

@@ -147,7 +147,8 @@ class LabelReader:
         """Labels also as a spreadsheet may safely show them, and the output that each of them is."""
         safe = [(number, spreadsheet_safe(text)) for number, text in enumerate(self.labels)]
         changed = [(number, text) for number, text in safe if text != self.labels[number]]
-        letters = Attribute(self.name, (*self.labels, *(text for _, text in changed)))
+        written = pa.array([*self.labels, *(text for _, text in changed)], pa.large_string())
+        letters = Attribute(self.name, tuple(as_text(written).to_pylist()))
         size = len(letters)
         outputs = [*range(len(self.labels)), *(number for number, _ in changed), len(self.labels)]
         return _Lookup(letters, 1, size, np.min_scalar_type(size)), np.array(outputs, np.intp)
