@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 import numpy as np
@@ -12,7 +14,7 @@ import pyarrow.compute as pc
 from discreet.look.findings import Bar, ColumnKind
 from discreet.look.scanned_table import ScannedColumn
 from discreet.records.cells import value_type
-from discreet.records.grouping import roundest
+from discreet.records.grouping import roundest, unlike_rare
 from discreet.release.check import Finding
 
 MOSTLY: Final = 0.95
@@ -72,7 +74,8 @@ def kind_of(column: ScannedColumn) -> ColumnKind:
 def histogram(column: ScannedColumn, k: int) -> tuple[Bar, ...]:
     """Records by equal steps of a round width; the ends are open, so that nobody's number is an end of it.
 
-    Neighbouring bars are joined where one would have fewer than k records.
+    An edge that fewer than k records have as their number is moved below it, and neighbouring bars are joined where
+    one would have fewer than k records.
     """
     numbers, counts = column.numeric, column.counts
     there = ~np.isnan(numbers)
@@ -85,8 +88,10 @@ def histogram(column: ScannedColumn, k: int) -> tuple[Bar, ...]:
     inside = [float(values[np.searchsorted(below, wanted)]) for wanted in (k, total - k + 1)]
     if inside[0] >= inside[1]:
         return ()
-    width = float(roundest(*((inside[1] - inside[0]) / BARS * f for f in (1.0, 2.0, 1.5))))
-    edges = np.arange(np.ceil(inside[0] / width), np.floor(inside[1] / width) + 1) * width
+    width = roundest(*((inside[1] - inside[0]) / BARS * f for f in (1.0, 2.0, 1.5)))
+    first, last = (Decimal(repr(end)) / width for end in inside)
+    steps = (number * width for number in range(math.ceil(first), math.floor(last) + 1))
+    edges = np.array([float(edge) for edge in unlike_rare(steps, values, records, k)])
     if not len(edges):
         return ()
     places = np.searchsorted(edges, values, side="right")

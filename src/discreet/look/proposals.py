@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from discreet.arrays import Floats, Indices, Integers
 from discreet.information import entropy
 from discreet.look.findings import ColumnKind, ColumnLook, ProposedGrouping
 from discreet.look.scanned_table import ScannedColumn
-from discreet.records.grouping import Bins, Grouping, rounded_quantiles, roundest
+from discreet.records.grouping import Bins, Grouping, rounded_quantiles, roundest, unlike_rare
 
 PARTS: Final = 6
 """Bins of a number: few enough for many records in each, and enough to see a shape."""
@@ -32,7 +33,9 @@ def proposed_grouping(column: ScannedColumn, kind: ColumnKind, k: int) -> tuple[
     if kind is ColumnKind.NUMBER and len(values) > MANY_NUMBERS:
         there = ~np.isnan(column.numeric)
         parts = min(PARTS, total // max(k, 1))
-        edges = _edges_of(column.numeric[there], counts[there], parts, k) if parts > 1 else ()
+        numbers, records = column.numeric[there], counts[there]
+        cuts = map(Decimal, _edges_of(numbers, records, parts, k) if parts > 1 else ())
+        edges = tuple(f"{cut.normalize():f}" for cut in unlike_rare(cuts, numbers, records, k))
         if not edges:
             return None
         grouping, option = Grouping(bins={name: edges}), "--bins " + shlex.quote(f"{name}=" + ",".join(edges))

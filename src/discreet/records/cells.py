@@ -134,14 +134,46 @@ def readable(cells: pa.Array) -> pa.Array:
     """Cells to publish as they are: plain, and if they are text, text that is UTF-8."""
     if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type):
         return plain(pa.DictionaryArray.from_arrays(cells.indices, decoded(cells.dictionary)))
-    return decoded(cells) if is_text(cells.type) else plain(cells)
+    cells = decoded(cells) if is_text(cells.type) else plain(cells)
+    unwrapped = isinstance(cells.type, pa.BaseExtensionType) and bare(cells.type) != cells.type
+    return cells.storage if unwrapped else cells
 
 
 def rebuilt(cells: pa.Array) -> pa.Array:
-    """The same cells in memory of their own: nothing that lay under a null, or beside a slice, goes along with them."""
+    """The same cells in memory of their own: nothing that lay under a null, or beside a slice, or in the metadata of a
+    field, goes along with them."""
     if pa.types.is_nested(cells.type) or isinstance(cells.type, pa.BaseExtensionType):
-        return pa.array(cells.to_pylist(), cells.type)
+        return pa.array(cells.to_pylist(), bare(cells.type))
     return cells.take(pa.array(np.arange(len(cells))))
+
+
+def bare(kind: pa.DataType) -> pa.DataType:
+    """The type without the metadata of its fields, at any depth. An extension type whose storage has some is that."""
+    types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        storage = bare(kind.storage_type)
+        return kind if storage.equals(kind.storage_type, check_metadata=True) else storage
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, bare(kind.value_type), kind.ordered)
+    if types.is_run_end_encoded(kind):
+        return pa.run_end_encoded(kind.run_end_type, bare(kind.value_type))
+    fields = [_bare_field(kind.field(place)) for place in range(kind.num_fields)]
+    if types.is_map(kind):
+        return pa.map_(_bare_field(kind.key_field), _bare_field(kind.item_field), kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(fields[0], kind.list_size)
+    if types.is_union(kind):
+        return pa.union(fields, kind.mode, kind.type_codes)
+    makers = {"struct": pa.struct, "list": pa.list_, "large_list": pa.large_list}
+    makers |= {"list_view": pa.list_view, "large_list_view": pa.large_list_view}
+    for name, make in makers.items():
+        if getattr(types, f"is_{name}")(kind):
+            return make(fields if name == "struct" else fields[0])
+    return kind
+
+
+def _bare_field(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, bare(field.type), field.nullable)
 
 
 def decoded(values: pa.Array) -> pa.Array:

@@ -13,7 +13,7 @@ protected as one letter, and not hidden from each other.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
@@ -212,7 +212,8 @@ def _edges(given: Sequence[Any] | str, values: pa.Array, counts: Integers, colum
 def rounded_quantiles(numbers: Floats, records: Integers, parts: int) -> tuple[str, ...]:
     """Edges that cut records into equal parts, nearly: the roundest number close to each quantile.
 
-    An edge that is a quantile itself would be the value of somebody's record, written into every file about it.
+    An edge that is a quantile itself would be the value of somebody's record, written into every file about it. Where
+    one value is all that is close, the edge is the roundest number above the value before it: the bins are the same.
     """
     order = np.argsort(numbers, kind="stable")
     values, below = numbers[order], np.cumsum(records[order]) / records.sum()
@@ -221,8 +222,33 @@ def rounded_quantiles(numbers: Floats, records: Integers, parts: int) -> tuple[s
     def at(share: float) -> float:
         return float(values[min(int(np.searchsorted(below, share, side="right")), len(values) - 1)])
 
-    cuts = {roundest(at(share - near), at(share + near), at(share)) for share in (np.arange(1, parts) / parts).tolist()}
+    cuts = set()
+    for share in (np.arange(1, parts) / parts).tolist():
+        low, middle, high = at(share - near), at(share), at(share + near)
+        if low == high > values[0]:
+            low = np.nextafter(values[np.searchsorted(values, high) - 1], high)
+        cuts.add(roundest(low, high, middle))
     return tuple(_written(cut) for cut in sorted(cuts) if values[0] < float(cut) <= values[-1])
+
+
+def unlike_rare(edges: Iterable[Decimal], numbers: Floats, records: Integers, k: int) -> tuple[Decimal, ...]:
+    """Edges that make the same bins of these numbers, none of them a number that fewer than k records have."""
+    values, places = np.unique(numbers, return_inverse=True)
+    totals = np.bincount(places, weights=records, minlength=len(values))
+    found = set()
+    for edge in edges:
+        place = int(np.searchsorted(values, float(edge)))
+        if place == len(values) or values[place] != float(edge) or totals[place] >= k:
+            found.add(edge)
+        elif place > 0 and (between := _between(values[place - 1], values[place])) is not None:
+            found.add(between)
+    return tuple(sorted(found))
+
+
+def _between(below: float, above: float) -> Decimal | None:
+    """The roundest number between two, neither of them; None where there is none."""
+    low, high = float(np.nextafter(below, above)), float(np.nextafter(above, below))
+    return roundest(low, high, high) if low <= high else None
 
 
 def roundest(low: float, high: float, near: float) -> Decimal:

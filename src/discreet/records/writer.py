@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from discreet.records.cells import is_text
+from discreet.records.cells import decoded, is_text
 from discreet.records.kinds import Draft, Kinds, Numbered, batches_of
 from discreet.records.letters import spreadsheet_safe
 from discreet.records.source import Format
@@ -43,20 +43,25 @@ def write_records(sink: Any, drafts: Iterable[Draft], schema: pa.Schema, kind: F
 
 
 def written_schema(schema: pa.Schema, kind: Format) -> pa.Schema:
-    """The schema of the file; CSV knows no dictionaries."""
+    """The schema of the file; CSV knows no dictionaries, and no bytes that are not text."""
     if kind != "csv":
         return schema
-    return pa.schema(
-        [(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in schema]
-    )
+    return pa.schema([(field.name, _csv_type(field.type)) for field in schema])
+
+
+def _csv_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return pa.string()
+    return pa.large_string() if is_text(kind) or pa.types.is_fixed_size_binary(kind) else kind
 
 
 def _csv_cells(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
-        safe = pa.array([spreadsheet_safe(label) for label in column.dictionary.to_pylist()], pa.string())
+        safe = pa.array([spreadsheet_safe(label) for label in decoded(column.dictionary).to_pylist()], pa.string())
         return safe.take(column.indices)
-    if not pa.types.is_large_string(column.type):
+    if not pa.types.is_large_string(_csv_type(column.type)):
         return column
+    column = decoded(column)
     risky = np.flatnonzero(RISKY[_first_bytes(column)])
     if not len(risky):
         return column

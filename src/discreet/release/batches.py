@@ -24,7 +24,7 @@ from discreet.exceptions import AlphabetError
 from discreet.protocol.seal import check_seal
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.randomness import Keystream
-from discreet.records.cells import is_text, readable, rebuilt, value_type
+from discreet.records.cells import bare, is_text, readable, rebuilt, value_type
 from discreet.records.letters import LetterReader, column_of, released_columns
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.record_counts import unknown_records
@@ -270,4 +270,4 @@ def _signed(size: int) -> np.dtype[Any]:
 
 def _readable_type(kind: pa.DataType) -> pa.DataType:
     kind = value_type(kind)
-    return pa.large_string() if is_text(kind) else kind
+    return pa.large_string() if is_text(kind) else bare(kind)

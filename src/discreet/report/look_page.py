@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from discreet.exceptions import visible
@@ -72,6 +73,8 @@ def _telling_facts(column: ColumnLook) -> dict[str, Any]:
 
 
 def _step(bar: Bar) -> str:
-    if bar.low is None or bar.high is None:
-        return "all" if bar.low == bar.high else f"{bar.low:g} and over" if bar.high is None else f"under {bar.high:g}"
-    return f"{bar.low:g} to under {bar.high:g}"
+    """With every digit of its ends: a rounded one might be a number that few records have."""
+    low, high = ("" if end is None else f"{Decimal(repr(end)).normalize():f}" for end in (bar.low, bar.high))
+    if not low or not high:
+        return f"{low} and over" if low else f"under {high}" if high else "all"
+    return f"{low} to under {high}"
