@@ -94,16 +94,17 @@ VIEWS: dict[str, tuple[pa.DataType, Any]] = {
     "list view": (pa.list_view(NUMBER), [1]),
     "large list view": (pa.large_list_view(NUMBER), [1]),
 }
+KINDS = NESTED | VIEWS
 
 
 def octets(kind: pa.DataType) -> bytes:
     return bytes(pa.schema([("k", kind)]).serialize())
 
 
-@pytest.mark.parametrize("name", {**NESTED, **VIEWS})
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("into", ["memory", "arrow", "parquet"])
 def test_metadata_of_nested_fields_do_not_leave(protocol: Any, name: str, into: str, tmp_path: Path) -> None:
-    kind, value = {**NESTED, **VIEWS}[name]
+    kind, value = KINDS[name]
     kept = pa.array([value] * ROWS, kind)
     if name == "map":  # Arrow makes maps without the metadata, but reads them with it
         kept = pa.MapArray.from_arrays(kept.offsets, kept.keys, kept.items, kind)
@@ -130,7 +131,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("kind", [*OTHERS, *(kind for kind, _ in {**NESTED, **VIEWS}.values())], ids=str)
+@pytest.mark.parametrize("kind", [*OTHERS, *(kind for kind, _ in KINDS.values())], ids=str)
 def test_a_bare_type_is_the_same_type_without_metadata(kind: pa.DataType) -> None:
     assert CANARY.encode() in octets(kind)
     assert CANARY.encode() not in octets(bare(kind))
