@@ -146,12 +146,15 @@ def test_a_share_of_information_to_lose_is_a_share(share):
 
 
 @pytest.mark.parametrize("line", [b"P,SECR\xe9T,XV,N,q,EXTRA,MORE\n", b"\xff\xfe,a\n", b"\xc3\n"])
-def test_a_ragged_record_with_bytes_that_do_not_fit_is_a_record(line, capfd):
+def test_a_ragged_record_with_bytes_that_do_not_fit_is_refused_as_all_are(line, capfd):
     """pyarrow once showed the byte and its place, and stopped with an error about something else."""
     head, good = b"a,b,c,d,e\n", b"1,2,3,4,5\n"
-    records = CsvRecords(io.BytesIO(head + good * 3 + line + good * 2), ["a"], ["b"], "utf-8")
-    found = pa.Table.from_batches(list(records))
-    assert len(found) == 6
+    with pytest.raises(dc.TableError, match="bytes that do not fit the encoding utf-8"):
+        list(CsvRecords(io.BytesIO(head + good * 3 + line + good * 2), ["a"], ["b"], "utf-8"))
+    fits = line.decode("latin-1").encode()
+    found = pa.Table.from_batches(
+        list(CsvRecords(io.BytesIO(head + good * 3 + fits + good * 2), ["a"], ["b"], "utf-8"))
+    )
     assert found["a"].to_pylist() == [b"1"] * 3 + [None] + [b"1"] * 2
     assert capfd.readouterr() == ("", "")
 

@@ -98,6 +98,24 @@ def test_k_draws_stay_below_k_belts(belted):
     assert "never exceed 1.5·k" in draws_told(belted)
 
 
+@pytest.mark.parametrize(("low", "up"), [(0.1, 1.0), (0.5, 1.0), (1.0, 0.5)])
+@pytest.mark.parametrize("belt", [0.15, 0.3])
+def test_a_belt_counts_in_the_measure_of_the_first_promise(low, up, belt):
+    """A fall of b is one of b·up/low where the lower side is the narrower one; listed, all draws of two letters."""
+    joint = dc.Joint.from_counts([[300, 100], [100, 300]])
+    protocol = dc.design(joint, dc.ALIP(low, up) & dc.OrdinaryLDP(belt)).protocol
+    for draws in (2, 3, 4):
+        told = np.array([np.ones(len(joint.letters))])
+        for _ in range(draws):
+            told = (told[:, None, :] * protocol.matrix[None, :, :]).reshape(-1, told.shape[1])
+        moves = np.log(told @ joint.letter_given_secret.T) - np.log(told @ joint.prior)[:, None]
+        true = max(moves.max(), -moves.min() * up / low)
+        assert total_epsilon(protocol, draws) == pytest.approx(true, abs=1e-8)
+        assert total_epsilon(protocol, draws) >= true - 1e-12
+        assert true <= draws * belt * max(1, up / low) + 1e-9
+    assert f"never exceed {belt * max(1, up / low):g}·k" in draws_told(protocol)
+
+
 def test_a_belt_is_recommended_where_it_helps(joint):
     assert "--belt 8" in draws_told(dc.design(joint, dc.LIP(0.5)).protocol)
     assert "--belt" not in draws_told(dc.design(joint, dc.OrdinaryLDP(0.5), method="grr").protocol)

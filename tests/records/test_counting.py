@@ -19,6 +19,7 @@ from discreet.datasets import adult
 from discreet.exceptions import AlphabetError, DiscreetError, DistributionError, TableError
 from discreet.joint import Joint
 from discreet.records import counting
+from discreet.records.cells import MARK
 from discreet.records.counting import UnreadableRecords, cells_of, joint_of_file
 from discreet.records.source import open_records
 
@@ -159,7 +160,7 @@ def test_a_dictionary_that_repeats_itself_is_not_a_declaration() -> None:
         ([True, None, False, True], (False, True, None)),
         (["10", "9", "", "10"], ("10", "9", None)),
         (["b ", "\tb", "a\n", "  "], ("a", "b", None)),
-        ([b"b", b"a", b"\xff", None], (r"\xff", "a", "b", None)),
+        ([b"b", b"a", b"\xff", None], ("a", "b", f"{MARK}\\xff", None)),
         ([None, None, None, None], (None,)),
     ],
 )

@@ -130,9 +130,9 @@ def _beside(mechanism: Path, data: str | None, columns: list[str], encoding: str
         return
     shown = {name: f"{_level(at)}, at least {_level(low)} with confidence 95 %" for name, (at, low) in levels.items()}
     shown["… if X is shuffled among equals"] = _level(found.shuffled)
-    facts(f"Beside {', '.join(columns)}", {**shown, "promised": _level(protocol.notion.epsilon)})
+    facts(f"Beside {', '.join(found.columns)}", {**shown, "promised": _level(protocol.notion.epsilon)})
     if max(found.alone_limit, found.beside_limit) > protocol.notion.epsilon:
-        stdout.print(f"Design again with {' '.join(f'--given {name}' for name in columns)}.", markup=False)
+        stdout.print(f"Design again with {' '.join(f'--given {name}' for name in found.columns)}.", markup=False)
 
 
 def _level(epsilon: float) -> str:

@@ -8,7 +8,8 @@ UTF-8 is written behind a mark, a moment that Python cannot hold as the number i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import struct
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -25,6 +26,10 @@ MARKED: Final = re.compile(f"[\ud800-\udfff]|\\A{MARK}")
 """Half of a surrogate pair is no character."""
 MIDNIGHT: Final = " 00:00:00"
 """The time of a moment that is a date, and written as one."""
+WHOLE: Final = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+"""The bits of a number or a moment."""
+PLAIN: Final = (bool, int, str, bytes)
+"""What equals nothing else within one column."""
 NOT_HELD: Final = (ArithmeticError, LookupError, ValueError, pa.ArrowException)
 """What Arrow raises on a value that is no Python object."""
 
@@ -137,6 +142,36 @@ def readable(cells: pa.Array) -> pa.Array:
     cells = decoded(cells) if is_text(cells.type) else plain(cells)
     unwrapped = isinstance(cells.type, pa.BaseExtensionType) and bare(cells.type) != cells.type
     return cells.storage if unwrapped else cells
+
+
+def one_writing(cells: pa.Array) -> pa.Array:
+    """Numbers as letters are compared: without a sign of zero, and nothing where there is no number."""
+    if not pa.types.is_floating(value_type(cells.type)):
+        return cells
+    values, indices = indexed(cells)
+    numbers = values.to_numpy(zero_copy_only=False)
+    return pa.array(numbers + numbers.dtype.type(0), values.type, mask=np.isnan(numbers)).take(pa.array(indices))
+
+
+def told_apart(values: pa.Array) -> list[Hashable]:
+    """The values of cells that are published as they are: two are the same only where nobody can tell them apart."""
+    kind = values.type
+    if is_text(kind):
+        return list(decoded(values).to_pylist())
+    if pa.types.is_floating(kind) or (pa.types.is_temporal(kind) and not pa.types.is_interval(kind)):
+        return list(values.view(WHOLE[kind.bit_width]).to_pylist())
+    return [_exactly(cell) for cell in values.to_pylist()]
+
+
+def _exactly(cell: Any) -> Hashable:
+    """A float by its bits: 0 and −0, or two that are no numbers, are not alike in a file."""
+    if isinstance(cell, float):
+        return struct.pack("d", cell)
+    if isinstance(cell, Mapping):
+        return tuple((_exactly(key), _exactly(value)) for key, value in cell.items())
+    if isinstance(cell, list | tuple):
+        return tuple(map(_exactly, cell))
+    return cell if cell is None or type(cell) in PLAIN else (type(cell).__name__, repr(cell))
 
 
 def rebuilt(cells: pa.Array) -> pa.Array:

@@ -67,6 +67,7 @@ class CsvRecords:
         plain: Sequence[str],
         encoding: str | None = None,
         *,
+        optional: Sequence[str] = (),
         in_order: bool = True,
         sample: bool = False,
     ) -> None:
@@ -74,8 +75,9 @@ class CsvRecords:
         self._text = _Utf8(stream, encoding)
         record = self._text.first_record()
         self._names, self._separator = _header(record, [*letters, *plain], self._text.next_records)
-        wanted = dict.fromkeys((*letters, *plain))
-        self.schema = pa.schema([(name, _LETTERS if name in letters else pa.binary()) for name in wanted])
+        coded = [*letters, *(name for name in optional if self._names.count(name) == 1)]
+        wanted = dict.fromkeys((*coded, *plain))
+        self.schema = pa.schema([(name, _LETTERS if name in coded else pa.binary()) for name in wanted])
         self._in_order = in_order
         self._ragged: list[int] = []
         self._row = self._added = 0

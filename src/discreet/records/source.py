@@ -114,13 +114,15 @@ def open_records(
     letters: Sequence[str],
     plain: Sequence[str] = (),
     *,
+    optional: Sequence[str] = (),
     encoding: str | None = None,
     in_order: bool = True,
     sample: bool = False,
 ) -> RecordSource:
-    """Open a source. `letters` are columns of few values, `plain` any others; `encoding` is that of a CSV file. Of a
-    `sample` only the first records are going to be read."""
+    """Open a source. `letters` are columns of few values, `plain` any others, `optional` are read as letters if they
+    are there; `encoding` is that of a CSV file. Of a `sample` only the first records are going to be read."""
     names = [*letters, *plain]
+    optional = [name for name in dict.fromkeys(optional) if name not in names]
     if TIMES in names:
         raise AlphabetError(
             "a column of a name that discreet keeps for numbers of records", where=TIMES, remedy="Give it another name."
@@ -131,9 +133,9 @@ def open_records(
                 "a column is named twice", where=name, remedy="Secret and release share no column; name each once."
             )
     if isinstance(source, str | PathLike):
-        return _open_file(str(fspath(source)), letters, plain, encoding, in_order, sample)
+        return _open_file(str(fspath(source)), letters, plain, optional, encoding, in_order, sample)
     with ExitStack() as stack, no_values_in_errors("the table"):
-        records, mixed = _table(source, names)
+        records, mixed = _table(source, names, optional)
         return RecordSource("the table", "arrow", records, stack.pop_all(), mixed)
 
 
@@ -170,6 +172,11 @@ def _selected(schema: pa.Schema, names: Sequence[str], batches: Iterable[pa.Reco
     return _Batches(pa.schema([schema.field(name) for name in names]), parts)
 
 
+def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Those of the columns that a table has, once."""
+    return [name for name in optional if known.count(name) == 1]
+
+
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:
     """Columns of a table have names; of a CSV file the first line may be a record, see `csvfile`."""
     for name in names:
@@ -181,21 +188,23 @@ def check_names(names: Sequence[str], known: Sequence[str]) -> None:
 # ---- tables in memory -----------------------------------------------------------------------------------------------
 
 
-def _table(source: Any, names: Sequence[str]) -> tuple[_Batches, tuple[str, ...]]:
+def _table(source: Any, names: Sequence[str], optional: Sequence[str]) -> tuple[_Batches, tuple[str, ...]]:
     """The records of a table, and those of its columns whose values have no common type."""
     if isinstance(source, Weighted):
         check_names(names, source.table.schema.names)
+        names = [*names, *there(optional, source.table.schema.names)]
         return _selected(source.table.schema, [*names, TIMES], source.table.to_batches()), ()
     if isinstance(source, pa.Table | pa.RecordBatchReader):
         check_names(names, source.schema.names)
+        names = [*names, *there(optional, source.schema.names)]
         batches = source.select(names).to_batches() if isinstance(source, pa.Table) else source
         return _selected(source.schema, names, batches), ()
     with InOwnWords(_same_name, DuplicateError):
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-            return _frame(frame, names)
+            return _frame(frame, names, optional)
     if hasattr(source, "__arrow_c_stream__"):
-        return _table(pa.RecordBatchReader.from_stream(source), names)
+        return _table(pa.RecordBatchReader.from_stream(source), names, optional)
     raise TableError(
         f"a {type(source).__name__} is not a table",
         remedy="Give a pandas, polars, pyarrow or duckdb table, or the path of a CSV, Parquet or Arrow file.",
@@ -208,9 +217,12 @@ def _same_name(_: Exception) -> AlphabetError:
     )
 
 
-def _frame(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str]) -> tuple[_Batches, tuple[str, ...]]:
+def _frame(
+    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str], optional: Sequence[str]
+) -> tuple[_Batches, tuple[str, ...]]:
     schema = frame.collect_schema()
     check_names(names, schema.names())
+    names = [*names, *there(optional, schema.names())]
     chosen = frame.select(*names)
     if chosen.implementation.is_polars():
         # A polars Categorical declares nothing: its categories are those met so far. An Enum does.
@@ -244,19 +256,27 @@ def _worded(cells: pa.Array) -> pa.Array:
 
 
 def _open_file(
-    path: str, letters: Sequence[str], plain: Sequence[str], encoding: str | None, in_order: bool, sample: bool
+    path: str,
+    letters: Sequence[str],
+    plain: Sequence[str],
+    optional: Sequence[str],
+    encoding: str | None,
+    in_order: bool,
+    sample: bool,
 ) -> RecordSource:
     name = "standard input" if path == PIPE else path
     with ExitStack() as stack, no_values_in_errors(name):
         stream, start = _opened(path, stack)
         kind = _sniffed(start)
         if kind == "csv":
-            records: Records = CsvRecords(stream, letters, plain, encoding, in_order=in_order, sample=sample)
+            records: Records = CsvRecords(
+                stream, letters, plain, encoding, optional=optional, in_order=in_order, sample=sample
+            )
         elif kind == "parquet":
             whole = _native(path, stack) or seekable(stream, stack.enter_context(SealedFile()))
-            records = _parquet(whole, letters, plain)
+            records = _parquet(whole, letters, plain, optional)
         else:
-            records = _arrow(_native(path, stack), stream, start, [*letters, *plain])
+            records = _arrow(_native(path, stack), stream, start, [*letters, *plain], optional)
         return RecordSource(name, kind, records, stack.pop_all())
 
 
@@ -308,10 +328,12 @@ def _sniffed(start: bytes) -> Format:
     return "arrow" if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")) else "csv"
 
 
-def _parquet(stream: object, letters: Sequence[str], plain: Sequence[str]) -> Records:
+def _parquet(stream: object, letters: Sequence[str], plain: Sequence[str], optional: Sequence[str]) -> Records:
     schema, names = pq.read_schema(stream), [*letters, *plain]
     check_names(names, schema.names)
-    texts = [name for name in letters if is_text(schema.field(name).type)]
+    more = there(optional, schema.names)
+    names += more
+    texts = [name for name in (*letters, *more) if is_text(schema.field(name).type)]
     file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
     rows = min(BATCH_ROWS, max(1, BATCH_BYTES // _row_bytes(file.metadata, set(names))))
     return _selected(schema, names, file.iter_batches(rows, columns=names))
@@ -328,7 +350,9 @@ def _row_bytes(metadata: pq.FileMetaData, names: set[str]) -> int:
     return largest
 
 
-def _arrow(file: pa.NativeFile | None, stream: BinaryIO, start: bytes, names: Sequence[str]) -> Records:
+def _arrow(
+    file: pa.NativeFile | None, stream: BinaryIO, start: bytes, names: Sequence[str], optional: Sequence[str]
+) -> Records:
     if start.startswith(b"ARROW1") and file is not None:
         reader = pa.ipc.open_file(file)
         batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
@@ -337,7 +361,7 @@ def _arrow(file: pa.NativeFile | None, stream: BinaryIO, start: bytes, names: Se
             filled(stream, 8)
         batches = reader = pa.ipc.open_stream(stream if file is None else file)
     check_names(names, reader.schema.names)
-    return _selected(reader.schema, names, batches)
+    return _selected(reader.schema, [*names, *there(optional, reader.schema.names)], batches)
 
 
 # ---- reading ahead --------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -24,12 +25,12 @@ from discreet.exceptions import DiscreetError, ParameterError, ReleaseError
 from discreet.files.atomic_file import uninterrupted
 from discreet.files.staged_folder import StagedFolder
 from discreet.policy import Policy
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol
+from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
 from discreet.records.persons import NOT_CHECKED, NOT_COUNTED, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
-from discreet.release.kept_columns import KeptCells, judged_kept
+from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, kept_counts, kept_needs, not_given
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger
 from discreet.release.manifest import account_of, statement
@@ -191,24 +192,16 @@ class _Assembly:
     _cells: pa.Table | None = None
     _too_many: bool = False
 
-    @property
-    def _given(self) -> list[str]:
-        return [one.name for one in self.protocol.given] if isinstance(self.protocol, StratifiedProtocol) else []
-
-    @property
-    def _asked(self) -> tuple[str, ...]:
-        return tuple(name for name in self.kernel.keep if name not in self._given)
-
     def columns(self, schema: pa.Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns to read, and those of them whose combinations are counted for the checks."""
         needs = [name for name in self.kernel.needs if name != MADE_ID]
         check_names(needs, schema.names)
-        cells = KeptCells(self.protocol, self._asked, self.request.identity)
+        asked, secrets = not_given(self.protocol, self.kernel.keep), [one.name for one in self.protocol.joint.secrets]
         counted: list[str] = []
-        self.judges = bool(self._asked) and set(cells.secret.columns) <= set(schema.names)
+        self.judges = bool(asked) and set(secrets) <= set(schema.names)
         if self.judges:
-            check_names(cells.secret.columns, schema.names)
-            counted += cells.columns
+            check_names(secrets, schema.names)
+            counted += kept_needs(self.protocol, asked)
         if self.rules.watches(self.kernel):
             counted += self.kernel.keep
         return tuple(dict.fromkeys([*needs, *counted])), tuple(dict.fromkeys(counted))
@@ -253,10 +246,15 @@ class _Assembly:
             self.rules.watch(None if self._too_many else self.kernel_batch(batches), self.kernel, _times(batches))
         self.rules.after(self.protocol, self.kernel.tally)
         if self.judges:
-            kept = KeptCells(self.protocol, self._asked, self.request.identity, too_many=self._too_many)
+            asked = not_given(self.protocol, self.kernel.keep)
+            each = [kept_counts(self.protocol, asked)]
             for batch in batches:
-                kept.add(batch, _times([batch]))
-            judged_kept(kept.counts(), self.protocol, self._given, self._asked, self.request.keep_anyway)
+                count_kept(each[0], self.protocol, batch, _times([batch]))
+            if self._too_many:
+                told = f"not judged: {', '.join(asked)} have too many combinations"
+                warnings.warn(told, KeptColumns, stacklevel=3)
+                each = []
+            judged_kept(each, self.protocol, self.request.identity, self.request.keep_anyway, stacklevel=3)
         repeated = sum(one["repeated"] for one in self.files)
         if repeated and not self.request.several_rows:
             self.keyed.refuse_repeated(repeated)

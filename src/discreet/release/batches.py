@@ -24,7 +24,7 @@ from discreet.exceptions import AlphabetError
 from discreet.protocol.seal import check_seal
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.randomness import Keystream
-from discreet.records.cells import bare, is_text, readable, rebuilt, value_type
+from discreet.records.cells import bare, is_text, one_writing, readable, rebuilt, text_of_one, value_type
 from discreet.records.letters import LetterReader, column_of, released_columns
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.record_counts import unknown_records
@@ -188,26 +188,37 @@ class BatchSanitiser:
         )
 
     @cached_property
-    def _regrouped(self) -> dict[str, LetterReader]:
-        """Given columns whose letters stand for several values: the letter is published, for within it all are one."""
-        grouped = (one for one in self.law.given if one.grouping is not None or one.missing)
-        return {one.name: LetterReader((one,)) for one in grouped}
+    def _readers(self) -> dict[str, LetterReader]:
+        return {one.name: LetterReader((one,)) for one in self.law.given}
 
     def _kept(self, name: str, batch: pa.RecordBatch) -> pa.Array:
-        if name not in self._regrouped:
-            return batch.column(name)
-        reader = self._regrouped[name]
-        letters = pa.array([*(label(letter) for letter in reader.attributes[0].letters), None], pa.large_string())
-        return letters.take(pa.array(reader.codes([batch.column(name)]).astype(np.int64)))
+        """Of a given column the letter is published: what has one letter is one stratum, whose records are promised
+        to be alike, however their cells are written."""
+        cells = batch.column(name)
+        if name not in self._readers:
+            return cells
+        if not self._in_letters(name, cells.type):
+            return one_writing(cells)
+        [attribute] = self._readers[name].attributes
+        grouped = attribute.grouping is not None or attribute.missing
+        texts = [label(x) if grouped else text_of_one(x) for x in attribute.letters]
+        codes = self._readers[name].codes([cells]).astype(np.int64)
+        return pa.array([*texts, None], pa.large_string()).take(pa.array(codes))
+
+    def _in_letters(self, name: str, kind: pa.DataType) -> bool:
+        """Whether several values have one letter; a number or a moment is written in one way."""
+        [attribute] = self._readers[name].attributes
+        return attribute.grouping is not None or bool(attribute.missing) or is_text(value_type(kind))
 
     def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch with its kept columns as they will be published."""
-        for name in self._regrouped:
+        """The batch with its given columns as they will be published."""
+        for name in self.given:
             batch = batch.set_column(batch.schema.get_field_index(name), name, self._kept(name, batch))
         return batch
 
     def _kept_type(self, name: str, source: pa.Schema) -> pa.DataType:
-        return pa.large_string() if name in self._regrouped else _readable_type(source.field(name).type)
+        kind = source.field(name).type
+        return pa.large_string() if name in self._readers and self._in_letters(name, kind) else _readable_type(kind)
 
     def letters(self, batch: pa.RecordBatch) -> Codes:
         """The number of every record's letter; one more than the last where it has none."""

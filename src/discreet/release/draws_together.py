@@ -145,7 +145,7 @@ def _level(protocol: Protocol, draws: int, rows: int, belts: int, place: int) ->
     leading, belt = protocol.notion.promises[place], belt_of(protocol.notion)
     drawn, joint = _drawn(protocol, draws, place), protocol.joint
     level = rows_level(leading, drawn, joint, rows) if rows > 1 else leading.level(drawn, joint).epsilon
-    level = level if belt is None or isinstance(leading, OnAverage) else min(level, belts * belt)
+    level = level if belt is None or isinstance(leading, OnAverage) else min(level, _by_ratio(leading, belts * belt))
     least = 0.0 if place else protocol.epsilon
     return max(least, _rounded(level))
 
@@ -168,16 +168,18 @@ def draws_told(protocol: AnyProtocol) -> str:
     whom = "a record" if rows == 1 else f"somebody with {rows} rows"
     whom = whom if one_of == 1 else f"somebody with {one_of} rows, one of them each time,"
     condition = "" if one_of == 1 else f", the second and third {CONDITION}"
+    leading = promise_of(protocol).promises[0]
     text = f"One, two and three independent draws of {whom} have level {said}{condition}."
     belt, each = belt_of(protocol.notion), "" if rows == 1 else f" of {rows} rows"
     if belt is not None:
-        return f"{text} With the belt of {belt:g} k draws{each} never exceed {belt * rows:g}·k, whatever anybody knows."
-    if levels[1] <= 2 * rows * USUAL_BELT:
+        most = f"{_by_ratio(leading, belt * rows):g}"
+        return f"{text} With the belt of {belt:g} k draws{each} never exceed {most}·k, whatever anybody knows."
+    two, three = (_by_ratio(leading, k * rows * USUAL_BELT) for k in (2, 3))
+    if levels[1] <= two:
         return text
     return (
         f"{text} A design with --belt {USUAL_BELT:g} would hold two and three draws{each} at "
-        f"{2 * rows * USUAL_BELT:g} and {3 * rows * USUAL_BELT:g} at most, whatever anybody knows: for devices, panels "
-        "and keys that may get lost."
+        f"{two:g} and {three:g} at most, whatever anybody knows: for devices, panels and keys that may get lost."
     )
 
 

@@ -4,36 +4,39 @@ The promise is towards somebody who looks at the released column only; every rea
 both. S and K fair coins, X = S xor K: publishing X tells nothing, and everything beside K. Where the secret is in the
 table this can be measured, on cells with at least 50 records, with a lower limit that holds for all cells together with
 probability 95 %, so that rare cells frighten nobody, and with what shuffling X among people of equal secret would show.
+Whoever knows several columns knows each of them: columns that make rare cells together are judged one by one as well.
 """
 
 from __future__ import annotations
 
 import math
+import shlex
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import betaincinv, ndtri
 
 from discreet.arrays import Floats, Integers
-from discreet.exceptions import AlphabetError, ReleaseError
+from discreet.exceptions import ReleaseError
 from discreet.phrases import rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
-from discreet.records.cells import indexed
-from discreet.records.letters import Alphabet, LetterReader
+from discreet.records.letters import LetterReader
 from discreet.records.source import open_records
-from discreet.release.record_counts import distinct
+from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn, distinct
 from discreet.release.whose_rows import RowsInForce
 
 ENOUGH = 50
 """Records of a secret in a kept cell, at least, for the cell to be judged."""
 DOUBT = 0.05
 MOST_CELLS = 1_000_000
-"""Different combinations of kept values, secret and letter; beyond, the kept columns are as good as an id."""
+"""Different combinations of kept values, secret and letter; beyond, every column is judged by itself only."""
+MOST_SETS: Final = 56
+"""Sets of kept columns that are judged: all together, each, and as many pairs: all of them for ten columns."""
 UNIQUE = 0.5
 """A column with more different values than this part of the records names people rather than groups."""
 
@@ -44,17 +47,25 @@ class KeptColumns(UserWarning):
 
 @dataclass(frozen=True)
 class KeptLevels:
-    """max |ln P(s|k)/P(s)| and max |ln P(s|y,k)/P(s|k)|, each with its lower limit; and the latter, X shuffled."""
+    """max |ln P(s|k)/P(s)| and max |ln P(s|y,k)/P(s|k)|, each with its lower limit; and the latter, X shuffled. K are
+    these columns: all that were judged, or those of them that tell most for certain."""
 
     alone: float
     alone_limit: float
     beside: float
     beside_limit: float
     shuffled: float
+    columns: tuple[str, ...] = ()
 
     @property
     def limit(self) -> float:
         return max(self.alone_limit, self.beside_limit)
+
+
+def not_given(protocol: AnyProtocol, keep: Sequence[str]) -> tuple[str, ...]:
+    """The kept columns that a promise does not look at already."""
+    given = {one.name for one in protocol.given} if isinstance(protocol, StratifiedProtocol) else set()
+    return tuple(name for name in keep if name not in given)
 
 
 def check_kept(
@@ -69,91 +80,236 @@ def check_kept(
     """ReleaseError if kept columns tell more about the secret than the notion's ε, at the lower limit, unless they
     are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret. Where
     one row of each person is released, so many are judged."""
-    given = [one.name for one in protocol.given] if isinstance(protocol, StratifiedProtocol) else []
-    asked = [name for name in keep if name not in given]
-    if not asked:
+    asked, rows = not_given(protocol, keep), rows or RowsInForce()
+    whole = _counted(table, protocol, asked, encoding, rows)
+    if whole is None:
         return None
-    return judged_kept(_counted(table, protocol, asked, identity, encoding, rows), protocol, given, asked, anyway)
+    counts = [whole]
+    if too_many(whole):
+        told = f"{', '.join(asked)} have too many combinations: each was judged by itself"
+        warnings.warn(told, KeptColumns, stacklevel=5)
+        counts = counted_each(table, protocol, asked, encoding, rows)
+    return judged_kept(counts, protocol, identity, anyway)
 
 
 def judged_kept(
-    counts: Integers | None, protocol: AnyProtocol, given: Sequence[str], asked: Sequence[str], anyway: bool
+    counts: Sequence[RecordCounts], protocol: AnyProtocol, identity: str | None, anyway: bool, *, stacklevel: int = 5
 ) -> KeptLevels | None:
-    """`check_kept`, from counts."""
-    if counts is None:
-        return None
-    found = kept_levels(counts, _matrices(protocol))
-    if not anyway:
-        refuse_kept(found, protocol, given, asked)
+    """`check_kept`, from counts of the columns together, or of each."""
+    people = [name for one in counts for name in naming_people(one, identity)]
+    if people:
+        warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=stacklevel)
+    asked = [column.name for one in counts for column in one.values if column.name not in people]
+    found = levels_beside(counts, protocol, asked)
+    if found is not None and not anyway:
+        refuse_kept(found, protocol)
     return found
 
 
-def refuse_kept(found: KeptLevels, protocol: AnyProtocol, given: Sequence[str], asked: Sequence[str]) -> None:
+def refuse_kept(found: KeptLevels, protocol: AnyProtocol) -> None:
     """ReleaseError where kept columns tell more than is promised, at the lower limit."""
     if found.limit <= protocol.notion.epsilon:
         return
-    columns = " ".join(f"--given {name}" for name in [*given, *asked])
+    given = [one.name for one in protocol.given] if isinstance(protocol, StratifiedProtocol) else []
+    columns = " ".join(f"--given {shlex.quote(name)}" for name in [*given, *found.columns])
     raise ReleaseError(
         f"kept columns tell about the secret: level {_shown(found.alone)} by themselves, {_shown(found.beside)} beside "
         f"the release (at least {rounded_up(found.alone_limit)} and {rounded_up(found.beside_limit)} with confidence "
         f"95 %, {_shown(found.shuffled)} if X is shuffled), and {rounded_up(protocol.notion.epsilon)} is promised",
-        where=", ".join(asked),
+        where=", ".join(found.columns),
         remedy=f"Design again with {columns}, which protects the secret among people who agree in them; leave them "
         "out; or keep them anyway (--keep-anyway, keep_anyway=True).",
     )
 
 
-def kept_kinds(
-    strata: Integers, kept: Sequence[Integers], secret: Integers, letters: Integers, records: Integers
-) -> Integers | None:
-    """Rows (stratum, kept cell, secret, letter, records) from kinds of records that were counted already; None where
-    there is nothing to judge, or too much."""
-    known = records > 0
-    if not kept or not known.any():
-        return None
-    cells = [row[known] for row in (strata, *kept, secret, letters)]
-    rows, sums = distinct(cells, records[known])
-    if len(sums) > MOST_CELLS:
-        return None
-    _, cell = np.unique(rows[1:-2], axis=1, return_inverse=True)
-    return np.column_stack([rows[0], cell.reshape(-1), rows[-2], rows[-1], sums])
+# ---- counting -------------------------------------------------------------------------------------------------------
 
 
-def kept_levels(counts: Integers, matrices: Sequence[Floats]) -> KeptLevels:
-    """From rows (stratum, kept cell, secret, letter, records) and the mechanism of every stratum."""
+def kept_counts(protocol: AnyProtocol, asked: Sequence[str]) -> RecordCounts:
+    """Of a table with the secret: what is counted to judge these columns, before anything was read."""
+    letters = {one.name: LetterColumn(one) for one in (*protocol.joint.reads, *protocol.joint.secrets)}
+    stratified = isinstance(protocol, StratifiedProtocol)
+    return RecordCounts(tuple(letters.values()), tuple(map(ValueColumn, asked)), stratified)
+
+
+def kept_needs(protocol: AnyProtocol, asked: Sequence[str]) -> list[str]:
+    """The columns that are read for it."""
+    given = [one.name for one in protocol.given] if isinstance(protocol, StratifiedProtocol) else []
+    read = [one.name for one in (*protocol.joint.secrets, *protocol.joint.reads)]
+    return list(dict.fromkeys((*read, *given, *asked)))
+
+
+def count_kept(
+    counts: RecordCounts, protocol: AnyProtocol, batch: pa.RecordBatch, times: Integers | None = None
+) -> None:
+    """Records, or different ones with how often each occurs."""
+    strata = None
+    if isinstance(protocol, StratifiedProtocol):
+        reader = LetterReader(protocol.given)
+        codes = reader.codes([batch.column(name) for name in reader.columns])
+        strata = np.maximum(protocol.numbers.take(codes.astype(np.int64)), 0)
+    counts.add(batch, strata, times)
+
+
+def too_many(counts: RecordCounts) -> bool:
+    return not counts.complete or len(counts.counts) > MOST_CELLS
+
+
+def naming_people(counts: RecordCounts, identity: str | None) -> list[str]:
+    """Columns that number people rather than group them: the one that was named, and those of nearly unique values."""
+    most = UNIQUE * max(counts.records, 1)
+    return [one.name for one in counts.values if one.name == identity or len(one.values) > most]
+
+
+def _counted(
+    table: Any, protocol: AnyProtocol, asked: Sequence[str], encoding: str | None, rows: RowsInForce
+) -> RecordCounts | None:
+    if not asked:
+        return None
+    counts, secrets = kept_counts(protocol, asked), [one.name for one in protocol.joint.secrets]
+    needs = [name for name in kept_needs(protocol, asked) if name not in secrets]
+    in_order = rows.judged is not None
+    with open_records(table, needs, optional=secrets, encoding=encoding, in_order=in_order) as source:
+        if not set(secrets) <= set(source.schema.names):
+            return None
+        for batch in rows.of(source, rows.judged):
+            count_kept(counts, protocol, batch)
+    return counts
+
+
+def counted_each(
+    table: Any, protocol: AnyProtocol, asked: Sequence[str], encoding: str | None, rows: RowsInForce
+) -> list[RecordCounts]:
+    """Every column by itself."""
+    each = (_counted(table, protocol, (name,), encoding, rows) for name in asked)
+    return [one for one in each if one is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptInPassing:
+    """Kept columns of a table that can be read once: counted together, and each by itself, while it is released."""
+
+    protocol: AnyProtocol
+    counts: tuple[RecordCounts, ...]
+
+    @classmethod
+    def of(cls, protocol: AnyProtocol, keep: Sequence[str], there: Sequence[str], twice: bool) -> KeptInPassing:
+        """Nothing is counted of tables that were judged before, or that do not have the secret."""
+        asked = not_given(protocol, keep)
+        if twice or not asked or not {one.name for one in protocol.joint.secrets} <= set(there):
+            return cls(protocol, ())
+        sets = [asked] if len(asked) == 1 else [asked, *((name,) for name in asked)]
+        return cls(protocol, tuple(kept_counts(protocol, one) for one in sets))
+
+    def watching(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for one in self.counts:
+                count_kept(one, self.protocol, batch)
+            yield batch
+
+    def check(self, identity: str | None, anyway: bool) -> None:
+        """Before anything is entered or published."""
+        if self.counts:
+            whole, *each = self.counts
+            judged_kept([whole] if not each or not too_many(whole) else each, self.protocol, identity, anyway)
+
+
+# ---- levels ---------------------------------------------------------------------------------------------------------
+
+
+def levels_beside(counts: Sequence[RecordCounts], protocol: AnyProtocol, asked: Sequence[str]) -> KeptLevels | None:
+    """The levels of the set of these columns that tells most for certain; of all of them if none tells any."""
+    sets: list[tuple[tuple[str, ...], Integers]] = []
+    for one in counts:
+        names = [column.name for column in one.values if column.name in asked]
+        rows = None if too_many(one) or not names else _rows(one, protocol, names)
+        if rows is not None:
+            sets += [(chosen, _projected(rows, [names.index(name) for name in chosen])) for chosen in _sets(names)]
+    matrices = _matrices(protocol) if sets else []
+    found = [kept_levels(rows, matrices, chosen, DOUBT / len(sets)) for chosen, rows in sets]
+    if not found:
+        return None
+    place = max(range(len(found)), key=lambda i: found[i].limit)
+    return replace(found[place], shuffled=level_shuffled(sets[place][1], matrices))
+
+
+def _sets(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """All columns first, then each, then pairs."""
+    every = [tuple(names), *((name,) for name in names), *combinations(names, 2)]
+    return list(dict.fromkeys(every))[: max(MOST_SETS, 1 + len(names))]
+
+
+def _rows(counts: RecordCounts, protocol: AnyProtocol, names: Sequence[str]) -> Integers | None:
+    """One row per kind of record with a known secret: stratum, secret, letter, records, and the kept values."""
+    joint = protocol.joint
+    secret = counts.codes(joint.secrets)
+    known = (secret < len(joint.secret_letters)) & (counts.counts > 0)
+    if not known.any():
+        return None
+    kept = dict(zip((one.name for one in counts.values), counts.kept(), strict=True))
+    columns = [counts.strata(), secret, counts.codes(joint.reads), counts.counts, *(kept[name] for name in names)]
+    return np.column_stack([column[known] for column in columns])
+
+
+def _projected(rows: Integers, chosen: Sequence[int]) -> Integers:
+    """Rows (stratum, kept cell, secret, letter, records) for these of the kept columns."""
+    _, cell = np.unique(rows[:, [4 + place for place in chosen]], axis=0, return_inverse=True)
+    found, sums = distinct([rows[:, 0], cell.reshape(-1), rows[:, 1], rows[:, 2]], rows[:, 3])
+    return np.column_stack([*found, sums])
+
+
+def kept_levels(
+    counts: Integers, matrices: Sequence[Floats], columns: tuple[str, ...] = (), doubt: float = DOUBT
+) -> KeptLevels:
+    """From rows (stratum, kept cell, secret, letter, records) and the mechanism of every stratum; X is not shuffled."""
+    alone, beside = (0.0, 0.0), (0.0, 0.0)
+    tables = list(_tables(counts, matrices))
+    for table, matrix in tables:
+        alone = _larger(alone, _alone(table.sum(axis=2), doubt / len(tables)))
+        beside = _larger(beside, _beside(table, matrix, doubt / len(tables)))
+    return KeptLevels(*alone, *beside, 0.0, columns)
+
+
+def level_shuffled(counts: Integers, matrices: Sequence[Floats]) -> float:
+    """max |ln P(s|y,k)/P(s|k)| after shuffling X among people of equal secret."""
     draws = np.random.default_rng(0)
-    alone, beside, shuffled = (0.0, 0.0), (0.0, 0.0), 0.0
+    every = (_beside(_shuffled(table, draws), matrix, DOUBT)[0] for table, matrix in _tables(counts, matrices))
+    return max(every, default=0.0)
+
+
+def _tables(counts: Integers, matrices: Sequence[Floats]) -> Iterator[tuple[Floats, Floats]]:
+    """For every stratum the records of each (kept cell, secret, letter), and its mechanism; cells of fewer records than
+    are judged are the last one together."""
     for stratum in np.unique(counts[:, 0]):
         mine, matrix = counts[counts[:, 0] == stratum][:, 1:], matrices[int(stratum)]
-        cells, k = np.unique(mine[:, 0], return_inverse=True)
-        table = np.zeros((len(cells), int(mine[:, 1].max()) + 1, matrix.shape[1]))
-        np.add.at(table, (k, mine[:, 1], mine[:, 2]), mine[:, 3])
-        alone = _larger(alone, _alone(table.sum(axis=2)))
-        beside = _larger(beside, _beside(table, matrix))
-        shuffled = max(shuffled, _beside(_shuffled(table, draws), matrix)[0])
-    return KeptLevels(*alone, *beside, shuffled)
+        _, k = np.unique(mine[:, 0], return_inverse=True)
+        common = np.bincount(k, mine[:, 3]) >= ENOUGH
+        cell = np.where(common, np.cumsum(common) - 1, np.count_nonzero(common))[k]
+        table = np.zeros((np.count_nonzero(common) + 1, int(mine[:, 1].max()) + 1, matrix.shape[1]))
+        np.add.at(table, (cell, mine[:, 1], mine[:, 2]), mine[:, 3])
+        yield table, matrix
 
 
-def _alone(table: Floats) -> tuple[float, float]:
+def _alone(table: Floats, doubt: float) -> tuple[float, float]:
     """The largest |ln P(s|k)/P(s)| over cells with enough records, and its lower limit by Clopper and Pearson."""
     whole, sizes = table.sum(axis=0) / table.sum(), table.sum(axis=1)
-    k, s = np.nonzero((sizes[:, None] >= ENOUGH) & (whole > 0))
+    k, s = np.nonzero((sizes[:-1, None] >= ENOUGH) & (whole > 0))
     if not len(k):
         return 0.0, 0.0
-    n, m, tail = sizes[k], table[k, s], DOUBT / (2 * len(k))
+    n, m, tail = sizes[k], table[k, s], doubt / (2 * len(k))
     low = np.where(m > 0, betaincinv(np.maximum(m, 1), n - m + 1, tail), 0.0)
     high = np.where(m < n, betaincinv(m + 1, np.maximum(n - m, 1), 1 - tail), 1.0)
     return _moves(m / n, whole[s]), _least(low, high, whole[s], whole[s])
 
 
-def _beside(table: Floats, matrix: Floats) -> tuple[float, float]:
+def _beside(table: Floats, matrix: Floats, doubt: float) -> tuple[float, float]:
     """The largest |ln P(y|s,k)/P(y|k)| over (k, s) with enough records, and its lower limit by Bernstein's inequality
     for the means of Q[y, X] over the records of (k, s) and of k."""
     sizes = table.sum(axis=2)
-    k, s = np.nonzero(sizes >= ENOUGH)
+    k, s = np.nonzero(sizes[:-1] >= ENOUGH)
     if not len(k):
         return 0.0, 0.0
-    z = float(-ndtri(DOUBT / (4 * len(k) * len(matrix))))
+    z = float(-ndtri(doubt / (4 * len(k) * len(matrix))))
 
     def means(weights: Floats, n: Floats) -> tuple[Floats, Floats]:
         mean = weights @ matrix.T / n[:, None]
@@ -201,105 +357,6 @@ def _shuffled(table: Floats, draws: np.random.Generator) -> Floats:
 def _matrices(protocol: AnyProtocol) -> list[Floats]:
     protocols = protocol.strata.values() if isinstance(protocol, StratifiedProtocol) else [protocol]
     return [np.column_stack([one.matrix, one.marginal / 2.0**one.bits]) for one in protocols]
-
-
-def _counted(
-    table: Any,
-    protocol: AnyProtocol,
-    keep: Sequence[str],
-    identity: str | None,
-    encoding: str | None,
-    rows: RowsInForce | None,
-) -> Integers | None:
-    rows = rows or RowsInForce()
-    cells = KeptCells(protocol, tuple(keep), identity)
-    try:
-        with open_records(table, cells.secret.columns, encoding=encoding, in_order=False):
-            pass
-    except AlphabetError:
-        return None
-    with open_records(table, cells.columns, encoding=encoding, in_order=rows.judged is not None) as source:
-        for batch in rows.of(source, rows.judged):
-            cells.add(batch)
-            if cells.too_many:
-                break
-    return cells.counts(stacklevel=6)
-
-
-@dataclass(eq=False)
-class KeptCells:
-    """Records by stratum, kept cell, secret and letter, the letter of none included; of tables with the secret."""
-
-    protocol: AnyProtocol
-    keep: tuple[str, ...]
-    identity: str | None
-    records: int = 0
-    too_many: bool = False
-    _totals: dict[tuple[int, ...], int] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def secret(self) -> LetterReader:
-        return LetterReader(self.protocol.joint.secrets)
-
-    @cached_property
-    def _letters(self) -> LetterReader:
-        return LetterReader(self.protocol.joint.reads)
-
-    @cached_property
-    def _alphabets(self) -> dict[str, Alphabet]:
-        return {name: Alphabet.of_texts(name) for name in self.keep}
-
-    @property
-    def columns(self) -> list[str]:
-        given = [one.name for one in self.protocol.given] if isinstance(self.protocol, StratifiedProtocol) else []
-        return list(dict.fromkeys((*self.secret.columns, *self._letters.columns, *given, *self.keep)))
-
-    def add(self, batch: pa.RecordBatch, times: Integers | None = None) -> None:
-        """Records, or different ones with how often each occurs."""
-        times = np.ones(len(batch), np.int64) if times is None else times
-        rows = [_stratum(self.protocol, batch), *(_numbers(self._alphabets[name], batch) for name in self.keep)]
-        rows += [_codes(self.secret, batch), _codes(self._letters, batch)]
-        known = rows[-2] < self.secret.size
-        cells, sums = distinct([row[known] for row in rows], times[known])
-        for cell, n in zip(map(tuple, cells.T.tolist()), sums.tolist(), strict=True):
-            self._totals[cell] = self._totals.get(cell, 0) + n
-        self.records += int(times.sum())
-        self.too_many = self.too_many or len(self._totals) > MOST_CELLS
-
-    def counts(self, stacklevel: int = 3) -> Integers | None:
-        """Rows (stratum, kept cell, secret, letter, records); None where the columns cannot be judged, with a warning
-        that says why."""
-        keep, alphabets = self.keep, self._alphabets
-        if self.too_many:
-            warnings.warn(
-                f"not judged: {', '.join(keep)} have too many combinations", KeptColumns, stacklevel=stacklevel
-            )
-            return None
-        most = UNIQUE * max(self.records, 1)
-        people = [name for name in keep if name == self.identity or len(alphabets[name]) > most]
-        if people:
-            warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=stacklevel)
-        judged = [1 + place for place, name in enumerate(keep) if name not in people]
-        if not judged or not self._totals:
-            return None
-        raw = np.array([[*cell, n] for cell, n in self._totals.items()], np.int64)
-        _, kept = np.unique(raw[:, judged], axis=0, return_inverse=True)
-        return np.column_stack([raw[:, 0], kept.reshape(-1), raw[:, -3:]])
-
-
-def _stratum(protocol: AnyProtocol, batch: pa.RecordBatch) -> Integers:
-    if not isinstance(protocol, StratifiedProtocol):
-        return np.zeros(len(batch), np.int64)
-    return np.maximum(protocol.numbers.take(_codes(LetterReader(protocol.given), batch)), 0)
-
-
-def _codes(reader: LetterReader, batch: pa.RecordBatch) -> Integers:
-    return reader.codes([batch.column(name) for name in reader.columns]).astype(np.int64)
-
-
-def _numbers(alphabet: Alphabet, batch: pa.RecordBatch) -> Integers:
-    values, indices = indexed(batch.column(alphabet.name))
-    return alphabet.numbers(values).take(indices).astype(np.int64)
 
 
 def _shown(level: float) -> str:

@@ -42,6 +42,7 @@ OTHER_PEOPLE: Final = (
 )
 UNREADABLE: Final = {"event": "release", "data": None, "key": None, "protocol": None}
 LARGEST_BUDGET: Final = 1e300
+"""Beyond, sums of levels are no numbers any more; nobody means such a budget."""
 
 
 @dataclass(frozen=True)

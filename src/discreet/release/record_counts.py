@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from discreet.arrays import Indices, Integers
 from discreet.attribute import Attribute
-from discreet.records.cells import as_text, indexed
+from discreet.records.cells import as_text, indexed, told_apart
 from discreet.records.letters import NUMBER, LetterReader
 
 UNKNOWN_TEXT, UNKNOWN_NUMBER, MISSING = 0, 1, 2
@@ -63,7 +63,8 @@ def _instead(texts: pa.Array) -> Indices:
 
 @dataclass(eq=False)
 class ValueColumn:
-    """A column that is published as it is: any values, numbered as they are met."""
+    """A column that is published as it is: any values, numbered as they are met. What a reader can tell apart is two
+    values here, such as a text with a space behind it and one without."""
 
     name: str
     _numbers: dict[Hashable, int] = field(default_factory=dict)
@@ -74,12 +75,7 @@ class ValueColumn:
 
     def numbers(self, values: pa.Array) -> Indices:
         known = self._numbers
-        cells = (None if isinstance(value, float) and math.isnan(value) else value for value in values.to_pylist())
-        return np.array([known.setdefault(_hashable(cell), len(known)) for cell in cells], np.intp)
-
-
-def _hashable(cell: Any) -> Hashable:
-    return cell if isinstance(cell, Hashable) else repr(cell)
+        return np.array([known.setdefault(cell, len(known)) for cell in told_apart(values)], np.intp)
 
 
 @dataclass(eq=False)

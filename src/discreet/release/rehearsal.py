@@ -9,7 +9,7 @@ and so is the chance that the best guess of the secret is right (`identity_risk`
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,8 +20,7 @@ from scipy import sparse
 
 from discreet.arrays import Integers
 from discreet.channel import label
-from discreet.exceptions import AlphabetError, visible
-from discreet.files.atomic_file import PIPE
+from discreet.exceptions import visible
 from discreet.information import share_kept
 from discreet.joint import Joint
 from discreet.notions.notion import words_of
@@ -37,7 +36,14 @@ from discreet.release.check import Check, Finding, People, column_count, refused
 from discreet.release.draws_together import draws_told
 from discreet.release.id_columns import SeenIds, check_single_rows
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
-from discreet.release.kept_columns import UNIQUE, judged_kept, kept_kinds, refuse_kept
+from discreet.release.kept_columns import (
+    counted_each,
+    levels_beside,
+    naming_people,
+    not_given,
+    refuse_kept,
+    too_many,
+)
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.law_change import law_change
 from discreet.release.ledger import Account, Ledger
@@ -113,27 +119,16 @@ class Rehearsal:
             with self.refusing():
                 check_policy(self.policy, static, k_known=False)
             return self._check(promise=self._promise())
-        return self._judged(counts, joint, unreadable, spent)
+        return self._judged(counts, joint, table, unreadable, spent)
 
     def _opened(self, kernel: BatchSanitiser, table: Any) -> RecordSource:
         """The columns of a release, and those of the secret if the table has them."""
         coded = (*kernel.reading.columns, *self.keep)
         plain = [name for name in kernel.needs if name not in coded]
         plain += [name for name in self.whose.suspects if name not in (*coded, *plain)]
-        secret = [a.name for a in self.protocol.joint.secrets if a.name not in (*coded, *plain)]
+        secret = [one.name for one in self.protocol.joint.secrets]
         in_order = self.keep_order or self.whose.chosen is not None
-
-        def opened(more: Sequence[str]) -> RecordSource:
-            return open_records(table, (*coded, *more), plain, encoding=self.encoding, in_order=in_order)
-
-        if not secret or (isinstance(table, str) and table == PIPE):
-            return opened(())
-        try:
-            return opened(secret)
-        except AlphabetError as error:
-            if error.where not in secret:
-                raise
-            return opened(())
+        return open_records(table, coded, plain, optional=secret, encoding=self.encoding, in_order=in_order)
 
     def _read(self, source: RecordSource, kernel: BatchSanitiser) -> RecordCounts:
         joint, there = self.protocol.joint, source.schema.names
@@ -158,7 +153,7 @@ class Rehearsal:
 
     # ---- what follows from the counts -----------------------------------------------------------------------
 
-    def _judged(self, counts: RecordCounts, joint: Joint, unreadable: int, spent: float) -> Check:
+    def _judged(self, counts: RecordCounts, joint: Joint, table: Any, unreadable: int, spent: float) -> Check:
         read = [column.attribute for column in counts.letters]
         secrets = joint.secrets if all(a in read for a in joint.secrets) else ()
         unknown = counts.unknown(joint.reads)
@@ -173,7 +168,7 @@ class Rehearsal:
             law = law_change(self.protocol, counts, letters, secrets)
             guess = self._guess(counts, letters, secret)
             self._judge_law(counts, letters, secret)
-        beside = self._beside_kept(counts, letters, secret)
+        beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
             check_policy(self.policy, circumstances(self.protocol, k), k_known=True)
@@ -216,23 +211,19 @@ class Rehearsal:
             if (found := levels_there(self.protocol, met[:, :-1])) is not None:
                 refuse_law(found)
 
-    def _beside_kept(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> float | None:
+    def _beside_kept(self, counts: RecordCounts, table: Any) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""
-        given = [one.name for one in self.protocol.given] if isinstance(self.protocol, StratifiedProtocol) else []
-        asked = [name for name in self.keep if name not in given]
-        if not asked or secret is None or not counts.complete or not self._twice:
-            return None
-        people = {self.keyed.column} if self.keyed else set()
-        people |= {one.name for one in counts.values if len(one.values) > UNIQUE * max(counts.records, 1)}
-        kept = [row for name, row in zip(self.keep, counts.kept(), strict=True) if name in asked and name not in people]
-        known = secret < len(self.protocol.joint.secret_letters)
-        table = kept_kinds(counts.strata(), kept, secret, letters, np.where(known, counts.counts, 0))
-        found = judged_kept(table, self.protocol, given, asked, anyway=True)
+        asked, counted = not_given(self.protocol, self.keep), [counts]
+        if too_many(counts) and self._twice:
+            counted = counted_each(table, self.protocol, asked, self.encoding, self.whose)
+        identity = self.keyed.column if self.keyed else None
+        people = [name for one in counted for name in naming_people(one, identity)]
+        found = levels_beside(counted, self.protocol, [name for name in asked if name not in people])
         if found is None:
             return None
         with self.refusing():
             if not self.keep_anyway:
-                refuse_kept(found, self.protocol, given, asked)
+                refuse_kept(found, self.protocol)
         return max(found.alone, found.beside)
 
     def _check(self, **figures: Any) -> Check:
