@@ -7,7 +7,8 @@ import pytest
 import discreet as dc
 from discreet.datasets import adult
 from discreet.release import Job, sanitise_file
-from discreet.release.kept_columns import KeptColumns, check_kept, kept_levels
+from discreet.release.kept_columns import KeptColumns, check_kept
+from discreet.release.kept_levels import kept_levels
 
 ADULT = {"secret": "marital-status", "release": "education"}
 

@@ -7,6 +7,7 @@ cells rare, and where the table can be read only once.
 
 import io
 import os
+import secrets
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ import pytest
 
 import discreet as dc
 from discreet.records.cells import told_apart
-from discreet.release import Job, rehearse_file, sanitise_file
+from discreet.release import Job, rehearse_file, sanitise_batches, sanitise_file
 from discreet.release.kept_columns import KeptColumns
 
 ROWS = 4_000
@@ -139,6 +140,18 @@ def test_a_column_of_many_values_hides_no_copy_of_the_secret(protocol, values, t
     assert len(rehearse_file(job).refusals) == 1
 
 
+def test_a_given_column_of_many_values_hides_no_copy_of_the_secret():
+    """Forty strata of 100 records, five secrets: no stratum has fifty records of a kept value."""
+    secret, given = np.tile(np.arange(5), ROWS // 5), np.repeat(np.arange(40), ROWS // 40)
+    table = pa.table({"s": secret, "g": given, "x": DRAWS.integers(0, 2, ROWS), "k": secret})
+    table = table.append_column("w", pa.array(given % 7)).append_column("z", pa.array(DRAWS.integers(0, 5, ROWS)))
+    joint = dc.Joint.from_table(table, secret="s", release="x", given="g")
+    strata = dc.design(joint, dc.LIP(0.5), force=True, method="grr").protocol
+    with pytest.raises(dc.ReleaseError, match="--given g --given k, which"):
+        strata.sanitise(table, keep=["k"])
+    assert len(strata.sanitise(table, keep=["w", "z"])) == ROWS, "the controls: what g tells, and noise"
+
+
 def test_two_columns_that_tell_together_are_found_beside_a_third(protocol):
     half = DRAWS.integers(0, 2, ROWS)
     table = pa.table({"s": COIN, "x": DRAWS.integers(0, 3, ROWS), "a": half, "b": half ^ COIN})
@@ -146,6 +159,57 @@ def test_two_columns_that_tell_together_are_found_beside_a_third(protocol):
     with pytest.raises(dc.ReleaseError, match="--given a --given b, which"):
         protocol.sanitise(table, keep=["a", "b", "z"])
     assert len(protocol.sanitise(table, keep=["a", "z"])) == ROWS, "the control"
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        dc.OrdinaryLDP(8) & dc.LIP(0.1),
+        dc.LIP(0.1) & dc.OrdinaryLDP(8),
+        dc.PML(1) & dc.LIP(0.1),
+        dc.Funnel(0.5, ceiling=dc.LIP(0.1)),
+        dc.MaximalLeakage(0.5, ceiling=dc.LIP(0.1)),
+        dc.Guess(0.9, ceiling=dc.LIP(0.1)),
+        dc.Guess(0.55),
+    ],
+    ids=str,
+)
+def test_kept_columns_are_held_to_every_promise(promise):
+    """A column that tells 0.4 for certain, where the first number is larger or is no logarithm."""
+    joint = dc.Joint.from_counts([[500, 300], [300, 500]], [dc.Attribute("s", (0, 1))], [dc.Attribute("x", ("a", "b"))])
+    protocol = dc.design(joint, promise).protocol
+    secret = np.repeat([0, 1], ROWS // 2)
+    kept = np.where(DRAWS.random(ROWS) < 0.72, secret, 1 - secret)
+    x = np.where(DRAWS.random(ROWS) < 0.625, secret, 1 - secret)
+    table = pa.table({"s": secret, "x": np.array(["a", "b"])[x], "k": kept, "w": DRAWS.integers(0, 2, ROWS)})
+    with pytest.raises(dc.ReleaseError, match="--given k, which"):
+        protocol.sanitise(table, keep=["k"])
+    assert len(protocol.sanitise(table, keep=["w"])) == ROWS, "the control"
+
+
+def test_secrets_that_are_written_otherwise_are_told(protocol, tmp_path):
+    """The protocol knows 0 and 1."""
+    words = np.array(["nought", "one"])[COIN]
+    table = pa.table({"s": words, "x": DRAWS.integers(0, 3, ROWS), "k": COIN})
+    with pytest.warns(KeptColumns, match="4,000 of 4,000 values of the secret are unknown"):
+        protocol.sanitise(table, keep=["k"])
+    protocol.save(tmp_path / "p.json")
+    pq.write_table(table, tmp_path / "t.parquet")
+    job = Job(tmp_path / "p.json", str(tmp_path / "t.parquet"), str(tmp_path / "o.parquet"), keep=("k",))
+    assert any("kept columns are not judged" in one.what for one in rehearse_file(job).warnings)
+    few = np.where(np.arange(ROWS) < 100, "nought", np.array(["0", "1"])[COIN])
+    with pytest.raises(dc.ReleaseError, match="--given k, which"):
+        protocol.sanitise(table.set_column(0, "s", pa.array(few)), keep=["k"])
+
+
+def test_a_group_called_missing_is_not_what_is_missing():
+    """Two strata were published under one name."""
+    k = np.array(["missing", "v", ""], object)[DRAWS.integers(0, 3, ROWS)]
+    table = pa.table({"s": S, "x": DRAWS.integers(0, 2, ROWS), "k": pa.array([one or None for one in k])})
+    grouping = dc.Grouping(merge={"k": {"w": ["v"]}})
+    joint = dc.Joint.from_table(table, secret="s", release="x", given="k", group=grouping)
+    released = dc.design(joint, dc.LIP(0.2)).protocol.sanitise(table, testing=True)
+    assert set(released["k"].to_pylist()) == {"missing", "w", None}
 
 
 def test_columns_of_too_many_combinations_are_judged_one_by_one(protocol, monkeypatch):
@@ -171,6 +235,16 @@ def test_a_stream_is_judged_while_it_is_read(protocol, keep):
         protocol.sanitise(stream(table.schema.names), keep=keep)
     assert protocol.sanitise(stream(["x", "k", "z"]), keep=keep).read_all().num_rows == ROWS, "no secret, no judgement"
     assert protocol.sanitise(stream(table.schema.names), keep=keep, keep_anyway=True).read_all().num_rows == ROWS
+
+
+def test_batches_are_judged_when_they_have_ended(protocol, monkeypatch):
+    monkeypatch.setenv("KEPT_KEY", secrets.token_hex(32))
+    table = pa.table({"s": COIN, "x": DRAWS.integers(0, 3, ROWS), "k": COIN, "id": np.arange(ROWS)})
+    asked = {"key": "env:KEPT_KEY", "identity": "id", "keep": ["k"]}
+    with pytest.raises(dc.ReleaseError, match="--given k, which"):
+        sanitise_batches(table, protocol, **asked).read_all()
+    assert sanitise_batches(table.drop_columns(["s"]), protocol, **asked).read_all().num_rows == ROWS
+    assert sanitise_batches(table, protocol, **asked, keep_anyway=True).read_all().num_rows == ROWS
 
 
 def test_a_pipe_is_judged_before_anything_is_published(protocol, tmp_path):

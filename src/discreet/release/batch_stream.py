@@ -12,7 +12,7 @@ columns, and a protocol with a rule for several rows of a person, need the whole
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from os import PathLike
 from typing import Any
@@ -24,6 +24,7 @@ from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
 from discreet.records.persons import Rule, WhoseRows
 from discreet.release.batches import BatchSanitiser
+from discreet.release.kept_columns import KeptInPassing
 from discreet.release.keyed_draws import keyed_draws
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES
@@ -39,12 +40,14 @@ def sanitise_batches(
     key: str | PathLike[str],
     identity: str,
     keep: Iterable[str] = (),
+    keep_anyway: bool = False,
     unknown_anyway: bool = False,
 ) -> pa.RecordBatchReader:
     """Release batches as they come, in their order, with draws that repeat.
 
-    An id that occurs twice in these batches, and more than 5 % of values that the protocol does not know (unless
-    `unknown_anyway`), raise an error after the last batch: publish nothing before the stream has ended.
+    An id that occurs twice in these batches, more than 5 % of values that the protocol does not know (unless
+    `unknown_anyway`), and kept columns that give away a secret which is in the batches (unless `keep_anyway`) raise an
+    error after the last batch: publish nothing before the stream has ended.
 
     Arguments:
         batches: an Arrow table, a reader, anything with an Arrow stream (a DuckDB relation, a polars frame), or an
@@ -53,6 +56,7 @@ def sanitise_batches(
         key: a file of at least 32 secret bytes, or "env:NAME".
         identity: the column that names the person.
         keep: public columns to publish as they are.
+        keep_anyway: keep columns that tell more about the secret than is promised.
         unknown_anyway: release although the protocol does not know most of it.
     Returns:
         A reader of batches with the released column and those in `keep`.
@@ -81,12 +85,17 @@ def sanitise_batches(
     for name in kernel.needs:
         if schema.get_field_index(name) < 0:
             raise ReleaseError("no such column, or several of that name", where=name, remedy="Name each column once.")
-    released = _released(kernel, parts, rules, protocol)
+    kept = KeptInPassing.of(protocol, kernel.keep, schema.names, twice=False)
+    released = _released(kernel, kept.watching(parts), rules, protocol, lambda: kept.check(identity, keep_anyway))
     return pa.RecordBatchReader.from_batches(kernel.schema(schema), released)
 
 
 def _released(
-    kernel: BatchSanitiser, parts: Iterator[pa.RecordBatch], rules: Rules, protocol: AnyProtocol
+    kernel: BatchSanitiser,
+    parts: Iterator[pa.RecordBatch],
+    rules: Rules,
+    protocol: AnyProtocol,
+    check_kept: Callable[[], None],
 ) -> Iterator[pa.RecordBatch]:
     for part in parts:
         with NO_VALUES:
@@ -95,6 +104,7 @@ def _released(
     assert kernel.keyed is not None
     kernel.keyed.check_repeated()
     rules.after(protocol, kernel.tally)
+    check_kept()
 
 
 def _opened(batches: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

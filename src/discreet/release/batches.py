@@ -19,7 +19,6 @@ from scipy import sparse
 
 from discreet.arrays import Codes, Integers
 from discreet.attribute import Attribute
-from discreet.channel import label
 from discreet.exceptions import AlphabetError
 from discreet.protocol.seal import check_seal
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
@@ -200,8 +199,7 @@ class BatchSanitiser:
         if not self._in_letters(name, cells.type):
             return one_writing(cells)
         [attribute] = self._readers[name].attributes
-        grouped = attribute.grouping is not None or attribute.missing
-        texts = [label(x) if grouped else text_of_one(x) for x in attribute.letters]
+        texts = [text_of_one(letter) for letter in attribute.letters]
         codes = self._readers[name].codes([cells]).astype(np.int64)
         return pa.array([*texts, None], pa.large_string()).take(pa.array(codes))
 

@@ -2,9 +2,8 @@
 
 The promise is towards somebody who looks at the released column only; every reader of a file with kept columns looks at
 both. S and K fair coins, X = S xor K: publishing X tells nothing, and everything beside K. Where the secret is in the
-table this can be measured, on cells with at least 50 records, with a lower limit that holds for all cells together with
-probability 95 %, so that rare cells frighten nobody, and with what shuffling X among people of equal secret would show.
-Whoever knows several columns knows each of them: columns that make rare cells together are judged one by one as well.
+table this can be measured (`kept_levels`). Whoever knows several columns knows each of them: columns that make rare
+cells together are judged one by one as well.
 """
 
 from __future__ import annotations
@@ -19,20 +18,23 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import betaincinv, ndtri
 
 from discreet.arrays import Floats, Integers
 from discreet.exceptions import ReleaseError
+from discreet.joint import Joint
+from discreet.notions.alip import ALIP
+from discreet.notions.average import OnAverage
+from discreet.notions.guess import Guess
+from discreet.notions.notion import Notion
 from discreet.phrases import rounded_up
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
 from discreet.records.source import open_records
+from discreet.release.kept_levels import DOUBT, KeptLevels, kept_levels, level_shuffled
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn, distinct
+from discreet.release.refusals import MOST_UNKNOWN
 from discreet.release.whose_rows import RowsInForce
 
-ENOUGH = 50
-"""Records of a secret in a kept cell, at least, for the cell to be judged."""
-DOUBT = 0.05
 MOST_CELLS = 1_000_000
 """Different combinations of kept values, secret and letter; beyond, every column is judged by itself only."""
 MOST_SETS: Final = 56
@@ -43,23 +45,6 @@ UNIQUE = 0.5
 
 class KeptColumns(UserWarning):
     """Kept columns that were not judged, or that tell something about the secret."""
-
-
-@dataclass(frozen=True)
-class KeptLevels:
-    """max |ln P(s|k)/P(s)| and max |ln P(s|y,k)/P(s|k)|, each with its lower limit; and the latter, X shuffled. K are
-    these columns: all that were judged, or those of them that tell most for certain."""
-
-    alone: float
-    alone_limit: float
-    beside: float
-    beside_limit: float
-    shuffled: float
-    columns: tuple[str, ...] = ()
-
-    @property
-    def limit(self) -> float:
-        return max(self.alone_limit, self.beside_limit)
 
 
 def not_given(protocol: AnyProtocol, keep: Sequence[str]) -> tuple[str, ...]:
@@ -101,6 +86,8 @@ def judged_kept(
         warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=stacklevel)
     asked = [column.name for one in counts for column in one.values if column.name not in people]
     found = levels_beside(counts, protocol, asked)
+    if told := strange_secrets(counts, protocol):
+        warnings.warn(f"not judged: {told}", KeptColumns, stacklevel=stacklevel)
     if found is not None and not anyway:
         refuse_kept(found, protocol)
     return found
@@ -108,18 +95,35 @@ def judged_kept(
 
 def refuse_kept(found: KeptLevels, protocol: AnyProtocol) -> None:
     """ReleaseError where kept columns tell more than is promised, at the lower limit."""
-    if found.limit <= protocol.notion.epsilon:
+    alone, beside = most_told(protocol)
+    if found.alone_limit <= alone and found.beside_limit <= beside:
         return
+    most = alone if found.alone_limit > alone else beside
     given = [one.name for one in protocol.given] if isinstance(protocol, StratifiedProtocol) else []
     columns = " ".join(f"--given {shlex.quote(name)}" for name in [*given, *found.columns])
     raise ReleaseError(
         f"kept columns tell about the secret: level {_shown(found.alone)} by themselves, {_shown(found.beside)} beside "
         f"the release (at least {rounded_up(found.alone_limit)} and {rounded_up(found.beside_limit)} with confidence "
-        f"95 %, {_shown(found.shuffled)} if X is shuffled), and {rounded_up(protocol.notion.epsilon)} is promised",
+        f"95 %, {_shown(found.shuffled)} if X is shuffled), and {rounded_up(most)} is promised",
         where=", ".join(found.columns),
         remedy=f"Design again with {columns}, which protects the secret among people who agree in them; leave them "
         "out; or keep them anyway (--keep-anyway, keep_anyway=True).",
     )
+
+
+def most_told(protocol: AnyProtocol) -> tuple[float, float]:
+    """What kept columns may tell by themselves, and a release beside them, by the promise that allows least. An average
+    says nothing of single outputs; kept columns may tell no more than it: a guess is right with probability b where the
+    chance of a secret rises from max p to b."""
+    every = [(one, _most(one, part.joint)) for one in promise_of(protocol).promises for part in strata_of(protocol)]
+    of_outputs = [most for one, most in every if not isinstance(one, OnAverage)]
+    return min(most for _, most in every), min(of_outputs, default=math.inf)
+
+
+def _most(promise: Notion, joint: Joint) -> float:
+    if isinstance(promise, Guess):
+        return max(0.0, math.log(promise.epsilon / float(joint.secret_prior.max())))
+    return max(promise.low, promise.up) if isinstance(promise, ALIP) else promise.epsilon
 
 
 # ---- counting -------------------------------------------------------------------------------------------------------
@@ -217,6 +221,16 @@ class KeptInPassing:
 # ---- levels ---------------------------------------------------------------------------------------------------------
 
 
+def strange_secrets(counts: Sequence[RecordCounts], protocol: AnyProtocol) -> str:
+    """Records whose secret is no letter of the protocol, where they are more than may be unknown: what kept columns
+    tell about those is not known. Missing secrets are not counted."""
+    unknown = max((one.unknown(protocol.joint.secrets) for one in counts), default=0)
+    records = max((one.records for one in counts), default=0)
+    if unknown <= MOST_UNKNOWN * records:
+        return ""
+    return f"{unknown:,} of {records:,} values of the secret are unknown to the protocol"
+
+
 def levels_beside(counts: Sequence[RecordCounts], protocol: AnyProtocol, asked: Sequence[str]) -> KeptLevels | None:
     """The levels of the set of these columns that tells most for certain; of all of them if none tells any."""
     sets: list[tuple[tuple[str, ...], Integers]] = []
@@ -256,102 +270,6 @@ def _projected(rows: Integers, chosen: Sequence[int]) -> Integers:
     _, cell = np.unique(rows[:, [4 + place for place in chosen]], axis=0, return_inverse=True)
     found, sums = distinct([rows[:, 0], cell.reshape(-1), rows[:, 1], rows[:, 2]], rows[:, 3])
     return np.column_stack([*found, sums])
-
-
-def kept_levels(
-    counts: Integers, matrices: Sequence[Floats], columns: tuple[str, ...] = (), doubt: float = DOUBT
-) -> KeptLevels:
-    """From rows (stratum, kept cell, secret, letter, records) and the mechanism of every stratum; X is not shuffled."""
-    alone, beside = (0.0, 0.0), (0.0, 0.0)
-    tables = list(_tables(counts, matrices))
-    for table, matrix in tables:
-        alone = _larger(alone, _alone(table.sum(axis=2), doubt / len(tables)))
-        beside = _larger(beside, _beside(table, matrix, doubt / len(tables)))
-    return KeptLevels(*alone, *beside, 0.0, columns)
-
-
-def level_shuffled(counts: Integers, matrices: Sequence[Floats]) -> float:
-    """max |ln P(s|y,k)/P(s|k)| after shuffling X among people of equal secret."""
-    draws = np.random.default_rng(0)
-    every = (_beside(_shuffled(table, draws), matrix, DOUBT)[0] for table, matrix in _tables(counts, matrices))
-    return max(every, default=0.0)
-
-
-def _tables(counts: Integers, matrices: Sequence[Floats]) -> Iterator[tuple[Floats, Floats]]:
-    """For every stratum the records of each (kept cell, secret, letter), and its mechanism; cells of fewer records than
-    are judged are the last one together."""
-    for stratum in np.unique(counts[:, 0]):
-        mine, matrix = counts[counts[:, 0] == stratum][:, 1:], matrices[int(stratum)]
-        _, k = np.unique(mine[:, 0], return_inverse=True)
-        common = np.bincount(k, mine[:, 3]) >= ENOUGH
-        cell = np.where(common, np.cumsum(common) - 1, np.count_nonzero(common))[k]
-        table = np.zeros((np.count_nonzero(common) + 1, int(mine[:, 1].max()) + 1, matrix.shape[1]))
-        np.add.at(table, (cell, mine[:, 1], mine[:, 2]), mine[:, 3])
-        yield table, matrix
-
-
-def _alone(table: Floats, doubt: float) -> tuple[float, float]:
-    """The largest |ln P(s|k)/P(s)| over cells with enough records, and its lower limit by Clopper and Pearson."""
-    whole, sizes = table.sum(axis=0) / table.sum(), table.sum(axis=1)
-    k, s = np.nonzero((sizes[:-1, None] >= ENOUGH) & (whole > 0))
-    if not len(k):
-        return 0.0, 0.0
-    n, m, tail = sizes[k], table[k, s], doubt / (2 * len(k))
-    low = np.where(m > 0, betaincinv(np.maximum(m, 1), n - m + 1, tail), 0.0)
-    high = np.where(m < n, betaincinv(m + 1, np.maximum(n - m, 1), 1 - tail), 1.0)
-    return _moves(m / n, whole[s]), _least(low, high, whole[s], whole[s])
-
-
-def _beside(table: Floats, matrix: Floats, doubt: float) -> tuple[float, float]:
-    """The largest |ln P(y|s,k)/P(y|k)| over (k, s) with enough records, and its lower limit by Bernstein's inequality
-    for the means of Q[y, X] over the records of (k, s) and of k."""
-    sizes = table.sum(axis=2)
-    k, s = np.nonzero(sizes[:-1] >= ENOUGH)
-    if not len(k):
-        return 0.0, 0.0
-    z = float(-ndtri(doubt / (4 * len(k) * len(matrix))))
-
-    def means(weights: Floats, n: Floats) -> tuple[Floats, Floats]:
-        mean = weights @ matrix.T / n[:, None]
-        spread = np.sqrt(np.maximum(weights @ (matrix**2).T / n[:, None] - mean**2, 0.0) / n[:, None])
-        return mean, z * spread + z**2 * matrix.max(axis=1) / (3 * n[:, None])
-
-    mine, wide = means(table[k, s], sizes[k, s])
-    whole, slack = means(table[k].sum(axis=1), sizes[k].sum(axis=1))
-    occurs = whole > 0
-    limits = _least(
-        np.maximum(mine - wide, 0.0)[occurs], (mine + wide)[occurs], np.maximum(whole - slack, 0)[occurs],
-        (whole + slack)[occurs],
-    )  # fmt: skip
-    return _moves(mine[occurs], whole[occurs]), limits
-
-
-def _moves(found: Floats, before: Floats) -> float:
-    with np.errstate(divide="ignore"):
-        return float(np.abs(np.log(found) - np.log(before)).max(initial=0.0))
-
-
-def _least(low: Floats, high: Floats, whole_low: Floats, whole_high: Floats) -> float:
-    """The largest move that is certain: intervals that meet are no move."""
-    with np.errstate(divide="ignore"):
-        raised = np.log(low) - np.log(whole_high)
-        lowered = np.log(whole_low) - np.log(high)
-    return float(max(raised.max(initial=0.0), lowered.max(initial=0.0), 0.0))
-
-
-def _larger(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    return max(first[0], second[0]), max(first[1], second[1])
-
-
-def _shuffled(table: Floats, draws: np.random.Generator) -> Floats:
-    """The counts after shuffling X among people of equal secret: (k, s) and (s, x) stay as they are."""
-    found = np.zeros_like(table)
-    for s in range(table.shape[1]):
-        letters = table[:, s].sum(axis=0).astype(np.int64)
-        for k, n in enumerate(table[:, s].sum(axis=1).astype(np.int64)):
-            found[k, s] = draws.multivariate_hypergeometric(letters, int(n)) if n else 0
-            letters = letters - found[k, s].astype(np.int64)
-    return found
 
 
 def _matrices(protocol: AnyProtocol) -> list[Floats]:

@@ -42,6 +42,7 @@ from discreet.release.kept_columns import (
     naming_people,
     not_given,
     refuse_kept,
+    strange_secrets,
     too_many,
 )
 from discreet.release.keyed_draws import KeyedDraws
@@ -218,6 +219,8 @@ class Rehearsal:
             counted = counted_each(table, self.protocol, asked, self.encoding, self.whose)
         identity = self.keyed.column if self.keyed else None
         people = [name for one in counted for name in naming_people(one, identity)]
+        if told := strange_secrets(counted, self.protocol):
+            self.warn(f"kept columns are not judged: {told}")
         found = levels_beside(counted, self.protocol, [name for name in asked if name not in people])
         if found is None:
             return None
