@@ -45,7 +45,7 @@ def test_readers_and_writers_lock_in_one_order(
     ):
         monkeypatch.setattr(fcntl, "flock", noted(number))
         with how(common, first, others) as opened:
-            assert opened.paths[:2] == (common, first)
+            assert tuple(book.path for book in opened.written) == (common, first)
     assert orders[0] == orders[1] == orders[2]
     assert len(orders[0]) == 4
 

@@ -182,7 +182,7 @@ def _books(source: Any, noise: Noise) -> Iterator[OpenBooks]:
             remedy="Name a file that remembers the draw: dc.Noise(1.0, ledger=…).",
         )
     beside = Path(noise.ledger) if noise.ledger is not None else Path(f"{path}.ledger")
-    told = str(beside.resolve()).encode() if path is None else _content(Path(path))
+    told = os.path.realpath(beside).encode() if path is None else _content(Path(path))
     with locked(common_book(f"table-{hashlib.sha256(told).hexdigest()}"), beside) as books:
         yield books
 
@@ -205,7 +205,7 @@ def _drawn_before(books: OpenBooks, asked: dict[str, Any], noise: Noise) -> tupl
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             raise BudgetError(
                 "a line that cannot be read, and may have been a draw",
-                where=books.paths[1].name,
+                where=books.name,
                 remedy="Mend it from the other book, or design from the protocol that holds what was drawn.",
             )
         if event["event"] != EVENT:
@@ -215,13 +215,13 @@ def _drawn_before(books: OpenBooks, asked: dict[str, Any], noise: Noise) -> tupl
             return np.array(event["counts"], dtype=np.int64), event["n"]
         raise BudgetError(
             f"noise was drawn for this table before, at ε0 = {event.get('epsilon')}",
-            where=books.paths[1].name,
+            where=books.name,
             remedy="A second draw would cost as much again. Design from the protocol that holds the first "
             "(dc.load_protocol(…).joint), or ask for the same columns and letters again: Noise(…, again=True), "
             "--same-noise.",
         )
     if noise.again:
-        raise AlphabetError("no noise was drawn for this table yet", where=books.paths[1].name, remedy="Draw it first.")
+        raise AlphabetError("no noise was drawn for this table yet", where=books.name, remedy="Draw it first.")
     return None
 
 

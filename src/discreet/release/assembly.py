@@ -127,7 +127,8 @@ class PartsRequest:
 def release_in_parts(
     request: PartsRequest, carrier: Carrier, announce: Callable[[Account], None] = lambda account: None
 ) -> Outcome:
-    """Release a table that somebody else carries. `announce` is told what it comes to before anything is read."""
+    """Release a table that somebody else carries. `announce` is told what it comes to, or the least, before anything
+    is read."""
     rules = Rules(policy_in_force(request.policy), request.unknown_anyway)
     protocol, ledger = request.loaded()
     rules.before(protocol)
@@ -171,7 +172,7 @@ def release_in_parts(
     tally = kernel.tally
     return Outcome(
         str(request.target), str(request.target / MANIFEST), tally.records, tally.without_letter, 0, account.draws,
-        account.epsilon, tally.unknown,
+        account.epsilon, tally.unknown, account,
     )  # fmt: skip
 
 

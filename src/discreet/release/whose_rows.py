@@ -42,6 +42,7 @@ from discreet.records.persons import (
 )
 from discreet.records.source import open_records
 from discreet.release.id_columns import check_single_rows, suspected_ids
+from discreet.release.keyed_draws import KEY_BYTES, KeyedDraws
 
 KEYED = "rows of one person with equal values share one draw; persons by the column"
 RowMask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -92,6 +93,18 @@ class RowsInForce:
     def one_of(self) -> int:
         """Among how many rows of one person, at most, the one that is released was chosen."""
         return 1 if self.chosen is None else self.most
+
+    def draws(self, keyed: KeyedDraws | None, protocol: AnyProtocol, randomness: Keystream) -> KeyedDraws | None:
+        """Draws that rows of one person share: by the key that was given, or by one that nobody keeps."""
+        if self.tied is None or (keyed is not None and keyed.column == self.tied):
+            return keyed
+        if keyed is not None:
+            raise ReleaseError(
+                "draws are keyed by another column than the one that ties rows",
+                where=f"{keyed.column}, {self.tied}",
+                remedy="Give the same column twice.",
+            )
+        return KeyedDraws(self.tied, bytes(randomness.octets(KEY_BYTES)), protocol.digest, kept=False)
 
     def released(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that are released."""
@@ -151,14 +164,14 @@ def rows_in_force(
             raise ParameterError(
                 "a rule for rows without a column that says whose they are", where="rows", remedy="Give --person."
             )
-        if not asked.one_row_per_person and identity is None and twice:
-            suspects = suspected_ids(table, protocol, encoding)
-            if not later:
-                check_single_rows(table, suspects, encoding)
-            return RowsInForce(suspects=suspects)
+        suspects = () if asked.one_row_per_person or not twice else suspected_ids(table, protocol, encoding)
+        suspects = tuple(name for name in suspects if name != identity)
+        if not later:
+            check_single_rows(table, suspects, encoding)
         if several_rows and identity is not None and twice:
-            return _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
-        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED)
+            shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
+            return replace(shared, suspects=suspects)
+        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED, suspects=suspects)
     if not twice:
         raise ReleaseError(
             "whose rows they are is read before anything is drawn, and a stream can be read once",
