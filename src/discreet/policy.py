@@ -6,11 +6,13 @@
     given = ["sex"]                  # columns within which the promise must hold
     robust = true                    # the promise must hold for a set of distributions, not for one estimate
 
-    [epsilon]                        # the largest level, notion by notion
+    [epsilon]                        # the largest level of what a person is told, notion by notion
     LIP = 0.5
 
-Every line is optional. A policy that cannot be read refuses everything: nobody releases because of a typing error. Its
-digest, the SHA-256 of the file, is in the manifest of whatever was released under it.
+Every line is optional. Levels are those of all rows of a person that are drawn by themselves, and of all releases that
+a ledger has; of several promises, every one is judged that has a level here. A policy that cannot be read refuses
+everything: nobody releases because of a typing error. Its digest, the SHA-256 of the file, is in the manifest of
+whatever was released under it.
 """
 
 from __future__ import annotations

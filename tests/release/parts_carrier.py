@@ -31,6 +31,13 @@ class TableCarrier:
     def schema(self) -> pa.Schema:
         return self.table.schema
 
+    def first(self, records: int) -> pa.Table:
+        return self.table.slice(0, records)
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        found = (name for name in columns if len(self.table[name].unique()) < len(self.table))
+        return next(found, None)
+
     def _slices(self, columns: Sequence[str]) -> Iterable[tuple[int, list[pa.RecordBatch]]]:
         step = -(-len(self.table) // self.parts) or 1
         for number in range(self.parts):

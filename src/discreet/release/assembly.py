@@ -26,9 +26,10 @@ from discreet.files.staged_folder import StagedFolder
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
-from discreet.records.persons import NOT_CHECKED, NOT_COUNTED, WhoseRows
+from discreet.records.persons import NOT_CHECKED, NOT_COUNTED, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
+from discreet.release.id_columns import SAMPLE, repeated_ids, suspected_ids
 from discreet.release.kept_columns import KeptCells, judged_kept
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger
@@ -37,6 +38,7 @@ from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, su
 from discreet.release.readings import Reading
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES, Outcome
+from discreet.release.whose_rows import RowsAsked, unit_in_force
 
 MANIFEST, PUBLIC_FILE = "_manifest.json", "_public.json"
 """Readers of Parquet folders leave names out that begin so."""
@@ -54,6 +56,14 @@ class Carrier(Protocol):
     @property
     def buckets(self) -> int:
         """Into how many buckets drafts are dealt: as many as one of them fits into a machine's memory."""
+        ...
+
+    def first(self, records: int) -> pa.Table:
+        """Some records, so many if there are."""
+        ...
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        """One of these columns in which a value occurs twice, missing ones aside; None where there is no such."""
         ...
 
     def number(self, job: PartJob, columns: Sequence[str], folder: Path) -> None:
@@ -86,6 +96,7 @@ class PartsRequest:
     policy: Policy | str | PathLike[str] | None = None
     unknown_anyway: bool = False
     repeat: bool = False
+    rows: RowsAsked = field(default_factory=RowsAsked)
 
     @property
     def target(self) -> Path:
@@ -112,15 +123,23 @@ class PartsRequest:
             protocol = self.protocol
         return protocol, Ledger.of_user(protocol, self.people, self.ledger, repeat=self.repeat)
 
-    def check_rows(self, protocol: AnyProtocol) -> None:
-        """ReleaseError where the protocol says whose rows these are, and this release would not check it."""
-        stated = protocol.statement.rows
-        if isinstance(stated, WhoseRows) and (self.identity != stated.column or self.several_rows):
+    def check_rows(self, protocol: AnyProtocol, carrier: Carrier) -> None:
+        """ReleaseError where somebody says whose rows these are and this release would not check it: what it checks is
+        that every id of a release with a key occurs once. And where nobody says it, and a column looks as if it did."""
+        stated, (unit, _) = protocol.statement.rows, unit_in_force(protocol, self.rows)
+        if unit is None and isinstance(stated, WhoseRows):
+            unit = Unit(stated.unit, stated.column)
+        if unit is not None and (unit.columns != (self.identity,) or self.several_rows):
             raise ReleaseError(
-                f"the protocol counts by {stated.unit}, and in parts only one row for each of them can be released",
-                where=stated.column,
+                f"rows are those of a {unit.name}, and in parts only one row for each of them can be released",
+                where=", ".join(unit.columns),
                 remedy="Make that column the id, with one row each, or release on one machine, which knows the rules.",
             )
+        if unit is not None or self.rows.one_row_per_person:
+            return
+        suspects = [name for name in suspected_ids(carrier.first(SAMPLE), protocol, None) if name != self.identity]
+        if (name := carrier.repeated(suspects)) is not None:
+            raise repeated_ids(name)
 
 
 @NO_VALUES
@@ -137,7 +156,7 @@ def release_in_parts(
     made = request.key is None and request.identity is None
     if made and request.several_rows:
         raise ParameterError("several rows of one id, and no id", where="several_rows", remedy="Name the id.")
-    request.check_rows(protocol)
+    request.check_rows(protocol, carrier)
     with StagedFolder(request.target) as staged:
         key = str(staged.secret("key", fresh_key()) if made else request.key)
         keyed = keyed_draws(key, MADE_ID if made else request.identity, protocol.digest)

@@ -43,6 +43,7 @@ OTHER_PEOPLE: Final = (
 )
 UNREADABLE: Final = {"event": "release", "data": None, "key": None, "protocol": None}
 LARGEST_BUDGET: Final = 1e300
+"""A whole number of any length can stand in a line; up to here it is compared as a float."""
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,31 @@ class RowsInForce:
             raise ReleaseError("the table changed while it was read", where="rows", remedy="Release it again.")
 
 
+def unit_in_force(protocol: AnyProtocol, asked: RowsAsked) -> tuple[Unit | None, Rule | None]:
+    """Whose rows they are and what happens to several of them, as it was asked or else as the protocol states it; no
+    unit where nobody says it, or somebody says that nobody has two."""
+    stated, unit, rule = protocol.statement.rows, asked.unit, rule_of(asked.rows)
+    if asked.one_row_per_person and (unit is not None or rule is not None):
+        raise ParameterError(
+            "one row per person, and a column or a rule for several", where="rows", remedy="Say one of the two."
+        )
+    if isinstance(stated, WhoseRows):
+        if stated.unit == "household" and (asked.one_row_per_person or (unit is not None and unit.name == "person")):
+            raise ReleaseError(
+                "the promise was made to households, and this release would keep it to persons",
+                where=f"column {stated.column}",
+                remedy="Give --household COLUMN, or design again for persons.",
+            )
+        if unit is None and not asked.one_row_per_person:
+            unit = Unit(stated.unit, stated.column)
+            rule = rule or (None if stated.rule is Rule.single else stated.rule)
+    if unit is None and rule is not None:
+        raise ParameterError(
+            "a rule for rows without a column that says whose they are", where="rows", remedy="Give --person."
+        )
+    return unit, rule
+
+
 def rows_in_force(
     table: Any,
     protocol: AnyProtocol,
@@ -141,29 +166,11 @@ def rows_in_force(
     """The rule that holds for this table; refused where it cannot, with what the others would give. With `later`,
     whether a column that looks like an id has repeats is left to whoever reads the table."""
     stated = protocol.statement.rows
-    unit, rule = asked.unit, rule_of(asked.rows)
-    if asked.one_row_per_person and (unit is not None or rule is not None):
-        raise ParameterError(
-            "one row per person, and a column or a rule for several", where="rows", remedy="Say one of the two."
-        )
-    if isinstance(stated, WhoseRows):
-        if stated.unit == "household" and (asked.one_row_per_person or (unit is not None and unit.name == "person")):
-            raise ReleaseError(
-                "the promise was made to households, and this release would keep it to persons",
-                where=f"column {stated.column}",
-                remedy="Give --household COLUMN, or design again for persons.",
-            )
-        if asked.one_row_per_person and twice and stated.column in column_names(table, encoding):
-            single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
-            return single.judged(randomness)
-        if unit is None and not asked.one_row_per_person:
-            unit = Unit(stated.unit, stated.column)
-            rule = rule or (None if stated.rule is Rule.single else stated.rule)
+    unit, rule = unit_in_force(protocol, asked)
+    if unit is None and isinstance(stated, WhoseRows) and twice and stated.column in column_names(table, encoding):
+        single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
+        return single.judged(randomness)
     if unit is None:
-        if rule is not None:
-            raise ParameterError(
-                "a rule for rows without a column that says whose they are", where="rows", remedy="Give --person."
-            )
         suspects = () if asked.one_row_per_person or not twice else suspected_ids(table, protocol, encoding)
         suspects = tuple(name for name in suspects if name != identity)
         if not later:

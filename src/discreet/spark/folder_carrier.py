@@ -20,7 +20,7 @@ from discreet.records.cells import is_text
 from discreet.records.source import BATCH_ROWS, no_values_in_errors
 from discreet.release.parts import PartJob, Seal, numbered_part
 from discreet.release.readings import Reading
-from discreet.spark.cluster import carrying, spark_words
+from discreet.spark.cluster import carrying, repeated_in, spark_words
 from discreet.spark.exchange import SAID, DrawingPart, buckets_of, exchanged, part_number, said_rows
 
 if TYPE_CHECKING:
@@ -75,6 +75,20 @@ class FolderCarrier:
         if any(not schema.equals(schemas[0]) for schema in schemas):
             raise TableError("files of different columns", where=self.source, remedy="Give a frame that unites them.")
         return schemas[0]
+
+    def first(self, records: int) -> pa.Table:
+        found: list[pa.RecordBatch] = []
+        with no_values_in_errors(self.source):
+            batches = (batch for path in self._files for batch in pq.ParquetFile(path).iter_batches(records))
+            while sum(map(len, found)) < records and (batch := next(batches, None)) is not None:
+                found.append(batch)
+            return pa.Table.from_batches(found, self.schema)
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        if not columns:
+            return None
+        with spark_words("the table"), carrying(self.spark):
+            return repeated_in(self.spark.read.parquet(*self._files), columns)
 
     @property
     def buckets(self) -> int:
