@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import discreet as dc
@@ -153,6 +154,20 @@ def test_a_key_by_rows_does_not_say_whose_rows_they_are(folder: Path, several: b
     by_person = job(folder, "rows.csv", "p.csv", data="p", key=folder / "key", identity="pid", several_rows=True)
     assert "all with one value" in rehearse_file(by_person).promise["rows"]
     sanitise_file(by_person)
+
+
+def test_rows_that_share_an_id_do_not_come_through_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether somebody's values differ cannot be seen before they are released."""
+    asked = ["p.json", "-", "out.csv", "--key", "key", "--id", "pid", "--several-rows"]
+    monkeypatch.chdir(folder)
+    for command in ("check", "sanitise"):
+        with (folder / "rows.csv").open() as table:
+            monkeypatch.setattr("sys.stdin", table)
+            assert run([command, *asked]) != 0
+    assert not (folder / "out.csv").exists()
+    stream = pa.table(TABLE).to_reader()
+    with pytest.raises(ReleaseError, match="a stream can be read once"):
+        dc.Protocol.load(folder / "p.json").sanitise(stream, key=folder / "key", identity="pid", several_rows=True)
 
 
 # ---- what a policy allows a person ----------------------------------------------------------------------------------

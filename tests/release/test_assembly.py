@@ -188,6 +188,18 @@ def test_rows_of_persons_are_released_once_or_not_at_all(
     assert release_in_parts(said, TableCarrier(twice)).records == len(people)
 
 
+def test_rows_of_one_id_with_different_values_share_no_draws(request_: PartsRequest, people: pa.Table) -> None:
+    """Which cells of a person are alike once went out, with one row's level beside it."""
+    twice = people.set_column(0, "id", pa.array([f"person {i // 2}" for i in range(len(people))]))
+    several = replace(request_, several_rows=True, keep=())
+    with pytest.raises(ReleaseError, match="persons have rows with different values, and draws that equal values"):
+        release_in_parts(several, TableCarrier(twice))
+    assert visible_in(Path(request_.to).parent) == set()
+    first = [2 * (i // 2) for i in range(len(people))]
+    alike = twice.set_column(2, "colour", twice["colour"].take(first)).set_column(3, "size", twice["size"].take(first))
+    assert release_in_parts(several, TableCarrier(alike)).records == len(people)
+
+
 def test_columns_that_name_people_are_warned_of(request_: PartsRequest, people: pa.Table) -> None:
     with pytest.warns(KeptColumns, match="name people: note"):
         release_in_parts(request_, TableCarrier(people))

@@ -26,7 +26,7 @@ from discreet.files.staged_folder import StagedFolder
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
-from discreet.records.persons import NOT_CHECKED, NOT_COUNTED, Unit, WhoseRows
+from discreet.records.persons import NOT_CHECKED, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
 from discreet.release.id_columns import SAMPLE, repeated_ids, suspected_ids
@@ -38,7 +38,7 @@ from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, su
 from discreet.release.readings import Reading
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES, Outcome
-from discreet.release.whose_rows import RowsAsked, unit_in_force
+from discreet.release.whose_rows import KEYED, RowsAsked, differing_values, unit_in_force
 
 MANIFEST, PUBLIC_FILE = "_manifest.json", "_public.json"
 """Readers of Parquet folders leave names out that begin so."""
@@ -64,6 +64,10 @@ class Carrier(Protocol):
 
     def repeated(self, columns: Sequence[str]) -> str | None:
         """One of these columns in which a value occurs twice, missing ones aside; None where there is no such."""
+        ...
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        """How many persons have two kinds, of what `person_kinds` makes of these columns."""
         ...
 
     def number(self, job: PartJob, columns: Sequence[str], folder: Path) -> None:
@@ -175,12 +179,10 @@ def release_in_parts(
         if numbered is not None:
             carrier.number(job, columns, numbered)
         seal = Seal.of(job)
-        for saying in (
-            carrier.count(job, columns if made else (keyed.column,)), carrier.carry(job, columns, numbered),
-        ):  # fmt: skip
-            with closing(saying) as said_by_all:
-                for sealed in said_by_all:
-                    parts.add(*seal.hear(sealed))
+        parts.hear(seal, carrier.count(job, columns if made else (keyed.column,)))
+        if request.several_rows and (persons := carrier.differing(job, columns)):
+            raise differing_values(persons, keyed.column)
+        parts.hear(seal, carrier.carry(job, columns, numbered))
         parts.settle()
         with uninterrupted():
             account = ledger.enter(keyed.draw, request.budget)
@@ -232,6 +234,11 @@ class _Assembly:
         if self.rules.watches(self.kernel):
             counted += self.kernel.keep
         return tuple(dict.fromkeys([*needs, *counted])), tuple(dict.fromkeys(counted))
+
+    def hear(self, seal: Seal, saying: Generator[bytes, None, None]) -> None:
+        with closing(saying) as said_by_all:
+            for sealed in said_by_all:
+                self.add(*seal.hear(sealed))
 
     def add(self, said: dict[str, Any], cells: pa.Table | None) -> None:
         if said["kind"] == "refusal":
@@ -302,7 +309,7 @@ class _Assembly:
         said: dict[str, Any] = {"order": "by a keyed hash", "files": files}
         said["rows"] = f"one row per person: checked in the column {self.keyed.column}" if checked else NOT_CHECKED
         if self.request.several_rows:
-            said["rows"] = NOT_COUNTED
+            said["rows"] = f"{KEYED} {self.keyed.column}, all with one value"
         if made:
             said["identity"] = {"column": None, "rows": "ids and key made for this release: every record its own draw"}
         return said

@@ -175,16 +175,12 @@ def rows_in_force(
         suspects = tuple(name for name in suspects if name != identity)
         if not later:
             check_single_rows(table, suspects, encoding)
-        if several_rows and identity is not None and twice:
+        if several_rows and identity is not None:
+            _check_twice(identity, twice)
             shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
             return replace(shared, suspects=suspects)
         return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED, suspects=suspects)
-    if not twice:
-        raise ReleaseError(
-            "whose rows they are is read before anything is drawn, and a stream can be read once",
-            where=unit.column,
-            remedy="Give a file, or say --one-row-per-person (one_row_per_person=True).",
-        )
+    _check_twice(unit.column, twice)
     found = _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
     alike = identity == unit.column and (found.chosen is not None or found.tied is not None)
     if identity is None or not several_rows or alike:
@@ -197,6 +193,16 @@ def rows_in_force(
             remedy="Give every row an id of its own, or leave the key out.",
         )
     return found if shared.most == 1 else replace(found, told=f"{found.told}; {shared.told}")
+
+
+def _check_twice(column: str, twice: bool) -> None:
+    """ReleaseError where a table cannot be read before it is released."""
+    if not twice:
+        raise ReleaseError(
+            "whose rows they are is read before anything is drawn, and a stream can be read once",
+            where=column,
+            remedy="Give a file, or, where nobody has two rows, say --one-row-per-person (one_row_per_person=True).",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,13 +258,7 @@ class _PersonReading:
             return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=most)
         kinds = np.unique(np.stack([strata, values]), axis=1, return_inverse=True)[1].reshape(-1)
         if different := differing(units, kinds.astype(np.int64)):
-            raise ReleaseError(
-                f"{different:,} persons have rows with different values, and draws that equal values share show which "
-                "are equal: what that tells has no bound",
-                where=f"column {column}",
-                remedy=f"Release one row of each (--person {shlex.quote(column)} --rows one), or give every row an id "
-                f"of its own and say --person {shlex.quote(column)} --rows independent.",
-            )
+            raise differing_values(different, column)
         return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
 
     def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
@@ -320,6 +320,17 @@ class _PersonReading:
         every = [np.concatenate(one) if one else np.zeros(0, np.int64) for one in codes]
         strata = every[1] if given else np.zeros(len(units), np.int64)
         return units, every[0], strata, every[-1] if readers[-1] is secret else None
+
+
+def differing_values(persons: int, column: str) -> ReleaseError:
+    """Rows of one id were to share draws, and so many persons have rows that differ."""
+    return ReleaseError(
+        f"{persons:,} persons have rows with different values, and draws that equal values share show which are "
+        "equal: what that tells has no bound",
+        where=f"column {column}",
+        remedy=f"Release one row of each (--person {shlex.quote(column)} --rows one), or give every row an id "
+        f"of its own and say --person {shlex.quote(column)} --rows independent.",
+    )
 
 
 def _strata(protocol: AnyProtocol) -> Sequence[Protocol]:

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -180,19 +180,6 @@ def spark_words(where: str) -> InOwnWords:
         return ReleaseError(f"Spark broke off ({type(error).__name__})", where=where, remedy=remedy)
 
     return InOwnWords(told)
-
-
-def repeated_in(df: DataFrame, columns: Sequence[str]) -> str | None:
-    """The first of these columns in which a value occurs twice, as text without the spaces around it."""
-    from pyspark.sql import functions
-
-    for name in columns:
-        warn_open_shuffles(df.sparkSession)
-        texts = chosen(df, [name]).toDF("id").select(functions.col("id").cast("string").alias("id")).dropna()
-        trimmed = texts.select(functions.regexp_replace("id", r"(?U)^\s+|\s+$", "").alias("id"))
-        if trimmed.groupBy("id").count().where("count > 1").limit(1).count():
-            return name
-    return None
 
 
 def chosen(df: DataFrame, columns: tuple[str, ...] | list[str]) -> DataFrame:

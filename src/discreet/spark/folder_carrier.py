@@ -6,7 +6,7 @@ it there. Whoever names the files instead of a frame of them saves it. A part is
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +20,20 @@ from discreet.records.cells import is_text
 from discreet.records.source import BATCH_ROWS, no_values_in_errors
 from discreet.release.parts import PartJob, Seal, numbered_part
 from discreet.release.readings import Reading
-from discreet.spark.cluster import carrying, repeated_in, spark_words
-from discreet.spark.exchange import SAID, DrawingPart, buckets_of, exchanged, part_number, said_rows
+from discreet.spark.cluster import carrying, spark_words
+from discreet.spark.exchange import (
+    SAID,
+    Batches,
+    DrawingPart,
+    IdTexts,
+    PersonKinds,
+    buckets_of,
+    differing_persons,
+    exchanged,
+    part_number,
+    repeated_ids_in,
+    said_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -85,10 +97,13 @@ class FolderCarrier:
             return pa.Table.from_batches(found, self.schema)
 
     def repeated(self, columns: Sequence[str]) -> str | None:
-        if not columns:
-            return None
         with spark_words("the table"), carrying(self.spark):
-            return repeated_in(self.spark.read.parquet(*self._files), columns)
+            readings = {name: _Read(tuple(self.parts), (name,), IdTexts()) for name in columns}
+            return next((name for name, read in readings.items() if repeated_ids_in(self._numbers(), read)), None)
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        with spark_words("the table"), carrying(self.spark):
+            return differing_persons(self._numbers(), _Read(tuple(self.parts), tuple(columns), PersonKinds(job)))
 
     @property
     def buckets(self) -> int:
@@ -137,6 +152,20 @@ class FolderCarrier:
                 DrawingPart(job) if numbered is not None else _FolderReading(job, tuple(self.parts), tuple(columns))
             )
             yield from exchanged(source, reading, job)
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What a worker does with its part, without a job that says what else is read of it."""
+
+    parts: tuple[FilePart, ...]
+    columns: tuple[str, ...]
+    work: Callable[[Batches], Batches]
+
+    def __call__(self, batches: Batches) -> Batches:
+        for _ in batches:
+            pass
+        return self.work(self.parts[part_number()].batches(self.columns, ()) if self.parts else iter(()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,20 @@ from discreet.release.ledger import Account
 from discreet.release.parts import PartJob, numbered_part
 from discreet.release.sanitise import Job, Outcome
 from discreet.release.whose_rows import RowsAsked
-from discreet.spark.cluster import carrying, chosen, repeated_in, session, session_of, spark_words
-from discreet.spark.exchange import SAID, DrawingPart, buckets_of, counted_parts, exchanged, part_number, said_rows
+from discreet.spark.cluster import carrying, chosen, session, session_of, spark_words
+from discreet.spark.exchange import (
+    SAID,
+    DrawingPart,
+    IdTexts,
+    PersonKinds,
+    buckets_of,
+    counted_parts,
+    differing_persons,
+    exchanged,
+    part_number,
+    repeated_ids_in,
+    said_rows,
+)
 from discreet.spark.folder_carrier import FolderCarrier, path_of
 
 if TYPE_CHECKING:
@@ -116,7 +128,12 @@ class FrameCarrier:
 
     def repeated(self, columns: Sequence[str]) -> str | None:
         with spark_words("the table"), carrying(session_of(self.frame)):
-            return repeated_in(self.frame, columns)
+            found = (name for name in columns if repeated_ids_in(chosen(self.frame, [name]), IdTexts()))
+            return next(found, None)
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        with spark_words("the table"), carrying(session_of(self.frame)):
+            return differing_persons(chosen(self.frame, list(columns)), PersonKinds(job))
 
     @cached_property
     def buckets(self) -> int:
