@@ -6,16 +6,19 @@
     given = ["sex"]                  # columns within which the promise must hold
     robust = true                    # the promise must hold for a set of distributions, not for one estimate
 
-    [epsilon]                        # the largest level, notion by notion
+    [epsilon]                        # the largest level of what a person is told, notion by notion
     LIP = 0.5
 
-Every line is optional. A policy that cannot be read refuses everything: nobody releases because of a typing error. Its
-digest, the SHA-256 of the file, is in the manifest of whatever was released under it.
+Every line is optional. Levels are those of all rows of a person that are drawn by themselves, and of all releases that
+a ledger has; of several promises, every one is judged that has a level here. A policy that cannot be read refuses
+everything: nobody releases because of a typing error. Its digest, the SHA-256 of the file, is in the manifest of
+whatever was released under it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -43,6 +46,8 @@ class Circumstances:
     given: tuple[str, ...]
     records_per_secret: int | None
     k: int | None
+    beside: tuple[tuple[str, float], ...] = ()
+    """Further promises, by notion, with their levels."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,9 @@ class Policy:
         if self.notions is not None and release.notion not in self.notions:
             found.append(Breach(f"notions = {list(self.notions)}", f"the notion is {release.notion}"))
         limit = self.epsilon.get(release.notion)
-        if limit is not None and release.epsilon > limit:
-            found.append(Breach(f"epsilon.{release.notion} = {limit:g}", f"epsilon is {release.epsilon:.6g}"))
+        for notion, level in ((release.notion, release.epsilon), *release.beside):
+            if level > (most := self.epsilon.get(notion, math.inf)):
+                found.append(Breach(f"epsilon.{notion} = {most:g}", f"epsilon is {level:.6g}"))
         if self.epsilon and limit is None and self.notions is None:
             found.append(Breach(f"epsilon for {sorted(self.epsilon)} only", f"the notion is {release.notion}"))
         missing = [column for column in self.given if column not in release.given]

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def job(folder: Path, target: str, identity: str | None, **options: object) -> Job:
     key = folder / "key" if identity else None
-    given = {"key": key, "identity": identity, **options}
+    given = {"key": key, "identity": identity, "rows": RowsAsked(one_row_per_person=True), **options}
     return Job(folder / "protocol.json", str(folder / "people.csv"), str(folder / target), **given)
 
 
@@ -112,7 +112,7 @@ def test_frames_refuse_them_too(folder: Path) -> None:
 
 def test_parallel_releases_state_what_they_come_to_together(folder: Path) -> None:
     """Six at once, once six manifests that all said one draw."""
-    jobs = [job(folder, f"{i}.csv", None, budget=1_000.0, rows=RowsAsked(one_row_per_person=True)) for i in range(6)]
+    jobs = [job(folder, f"{i}.csv", None, budget=1_000.0) for i in range(6)]
     with ThreadPoolExecutor(6) as pool:
         outcomes = list(pool.map(sanitise_file, jobs))
     assert sorted(outcome.draws for outcome in outcomes) == [1, 2, 3, 4, 5, 6]

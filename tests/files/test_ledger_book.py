@@ -45,7 +45,7 @@ def test_readers_and_writers_lock_in_one_order(
     ):
         monkeypatch.setattr(fcntl, "flock", noted(number))
         with how(common, first, others) as opened:
-            assert opened.paths[:2] == (common, first)
+            assert tuple(book.path for book in opened.written) == (common, first)
     assert orders[0] == orders[1] == orders[2]
     assert len(orders[0]) == 4
 
@@ -59,3 +59,21 @@ def test_many_at_once_never_wait_for_each_other(books: tuple[Path, Path, list[Pa
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(work, range(400))) == list(range(400))
+
+
+def test_names_that_lead_to_the_same_files_lock_in_one_order(
+    books: tuple[Path, Path, list[Path]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An absolute name comes before a relative one, whatever it leads to: two releases once waited for each other."""
+    common, beside, read = books
+    (tmp_path / "a.ledger").symlink_to(read[0])
+    orders: list[list[int]] = []
+    real = fcntl.flock
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", lambda file, how: (orders[-1].append(os.fstat(file).st_ino), real(file, how)))
+    for first, other in ((beside, Path("z.ledger")), (Path("m.ledger"), read[0]), (tmp_path / "a.ledger", beside)):
+        orders.append([])
+        with locked(common, first, [other, beside]):
+            pass
+    assert orders[0] == orders[1] == orders[2]
+    assert len(orders[0]) == 3

@@ -54,6 +54,35 @@ def test_a_second_draw_is_refused_and_the_first_can_be_had_again(people, drawn, 
             again(again=True, **other)
 
 
+ODD = {
+    "texts": {"counts": list("abcdef")},
+    "endless": {"counts": [float("inf")] * 6},
+    "not whole": {"counts": [298.9, 94.2, 3.0, 4.0, 5.0, 6.0]},
+    "too few": {"counts": [1, 2, 3]},
+    "none": {"counts": []},
+    "missing": {"counts": [None] * 6},
+    "objects": {"counts": [{}] * 6},
+    "nested": {"counts": [[1, 2, 3], [4, 5, 6]]},
+    "true": {"counts": [True] * 6},
+    "wrapping around": {"counts": [-(2**63)] * 6},
+    "of 400 digits": {"counts": [10**400, 1, 1, 1, 1, 1]},
+    "people of 400 digits": {"n": 10**400},
+    "nobody": {"n": 0},
+    "people who are true": {"n": True},
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_an_odd_line_of_noise_is_not_designed_on(people, drawn, tmp_path, odd, own_data_folder):
+    """Some once ended in an error that quoted the line, others were cut to whole numbers or wrapped around."""
+    for book in (tmp_path / "book", *own_data_folder.rglob("*.ledger")):
+        (line,) = book.read_text().splitlines()
+        book.write_text(json.dumps({**json.loads(line), **odd}) + "\n")
+    noise = dc.Noise(1.0, ledger=tmp_path / "book", again=True)
+    with pytest.raises(dc.BudgetError, match="cannot be read, and may have been a draw"):
+        dc.Joint.from_table(people, **COLUMNS, letters=LETTERS, private=noise)
+
+
 def test_a_copy_of_a_file_has_the_same_ledger(people, tmp_path):
     for name in ("one.csv", "two.csv"):
         people.to_csv(tmp_path / name, index=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.release.parts import PartJob, counted_part, drawn_part, numbered_part, ordered_part
+from discreet.release.shared_ids import id_texts, person_kinds
 
 Drafts = list[tuple[int, bytes]]
 
@@ -30,6 +31,21 @@ class TableCarrier:
     @property
     def schema(self) -> pa.Schema:
         return self.table.schema
+
+    def first(self, records: int) -> pa.Table:
+        return self.table.slice(0, records)
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        for name in columns:
+            texts = pa.Table.from_batches(id_texts(self.table.select([name]).to_batches()))["id"]
+            if len(texts.unique()) < len(texts):
+                return name
+        return None
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        kinds = pa.Table.from_batches(person_kinds(job, self.table.select(list(columns)).to_batches()))
+        different = kinds.group_by(["person", "kind"]).aggregate([]).group_by("person").aggregate([("kind", "count")])
+        return int((different["kind_count"].to_numpy() > 1).sum())
 
     def _slices(self, columns: Sequence[str]) -> Iterable[tuple[int, list[pa.RecordBatch]]]:
         step = -(-len(self.table) // self.parts) or 1

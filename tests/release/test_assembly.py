@@ -11,12 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 from parts_carrier import TableCarrier
 
-from discreet.exceptions import AlphabetError, BudgetError, ReleaseError, TableError
+from discreet.exceptions import AlphabetError, BudgetError, ParameterError, ReleaseError, TableError
 from discreet.protocol import Protocol
+from discreet.protocol.statement import Statement
+from discreet.records.persons import Rule, WhoseRows
 from discreet.release.assembly import PartsRequest, release_in_parts
 from discreet.release.kept_columns import KeptColumns
 from discreet.release.ledger import Ledger
 from discreet.release.readings import Reading
+from discreet.release.whose_rows import RowsAsked
 
 
 @pytest.fixture
@@ -153,6 +156,48 @@ def test_a_policy_that_holds_is_stated(request_: PartsRequest, people: pa.Table,
         replace(request_, keep=("region",), policy=tmp_path / "policy.toml"), TableCarrier(people)
     )
     assert json.loads(Path(str(outcome.manifest)).read_text())["policy"]["k"] == 714
+
+
+def test_rows_of_persons_are_released_once_or_not_at_all(
+    request_: PartsRequest, people: pa.Table, protocol: Protocol
+) -> None:
+    """What a command said about persons was dropped, and all of their rows were released; nobody looked for ids."""
+    twice = people.set_column(0, "id", pa.array([f"person {i // 2}" for i in range(len(people))]))
+    twice = twice.append_column("row", pa.array([f"row {i}" for i in range(len(people))]))
+    made, by_row = replace(request_, key=None, identity=None), replace(request_, identity="row")
+
+    def refused(asked: PartsRequest, words: str, *rows: object) -> None:
+        with pytest.raises((ReleaseError, ParameterError), match=words):
+            release_in_parts(replace(asked, rows=RowsAsked(*rows)), TableCarrier(twice))  # type: ignore[arg-type]
+        assert visible_in(Path(request_.to).parent) == set()
+
+    with pytest.raises(ReleaseError, match="looks like an id, and ids occur in it several times"):
+        protocol.sanitise(twice)
+    for asked in (made, by_row):
+        refused(asked, "looks like an id, and ids occur in it several times")
+        for rule in ("one", "tied", "independent", None):
+            refused(asked, "only one row for each of them", "id", None, rule)
+            refused(asked, "only one row for each of them", None, "nonsense", rule)
+        refused(asked, "a rule for rows without a column", None, None, "one")
+        refused(asked, "one row per person, and a column", "id", None, None, True)
+    refused(request_, "carry an id that another", "id", None, "one")
+    stated = protocol.stating(Statement(rows=WhoseRows("household", "id", Rule.single, 9, 9, 1)))
+    refused(replace(request_, protocol=stated), "made to households", "id")
+    refused(replace(request_, protocol=stated), "made to households", None, None, None, True)
+    said = replace(by_row, rows=RowsAsked(one_row_per_person=True))
+    assert release_in_parts(said, TableCarrier(twice)).records == len(people)
+
+
+def test_rows_of_one_id_with_different_values_share_no_draws(request_: PartsRequest, people: pa.Table) -> None:
+    """Which cells of a person are alike once went out, with one row's level beside it."""
+    twice = people.set_column(0, "id", pa.array([f"person {i // 2}" for i in range(len(people))]))
+    several = replace(request_, several_rows=True, keep=())
+    with pytest.raises(ReleaseError, match="persons have rows with different values, and draws that equal values"):
+        release_in_parts(several, TableCarrier(twice))
+    assert visible_in(Path(request_.to).parent) == set()
+    first = [2 * (i // 2) for i in range(len(people))]
+    alike = twice.set_column(2, "colour", twice["colour"].take(first)).set_column(3, "size", twice["size"].take(first))
+    assert release_in_parts(several, TableCarrier(alike)).records == len(people)
 
 
 def test_columns_that_name_people_are_warned_of(request_: PartsRequest, people: pa.Table) -> None:

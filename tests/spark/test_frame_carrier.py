@@ -63,7 +63,11 @@ def test_refusals_of_one_machine(spark: Any, frame: Any, people: pa.Table, relea
     refused(TableError, "records have a value that the protocol does not know", odd)
     refused(ReleaseError, "kept columns tell about the secret", frame.withColumn("region", functions.col("health")),
             keep_anyway=False)  # fmt: skip
-    refused(ReleaseError, "carry an id that another", frame.union(frame))
+    refused(ReleaseError, "carry an id that another", frame.union(frame), one_row_per_person=True)
+    refused(ReleaseError, "looks like an id, and ids occur in it several times", frame.union(frame))
+    refused(ReleaseError, "only one row for each of them", person="region", rows="one")
+    twice = frame.withColumn("id", functions.col("region"))
+    refused(ReleaseError, "persons have rows with different values", twice, several_rows=True)
     refused(TableError, "a record has no id", frame.withColumn("id", functions.lit(None).cast("string")))
     refused(AlphabetError, "no such column", identity="nobody")
     refused(AlphabetError, "cannot be kept", keep=["health"])

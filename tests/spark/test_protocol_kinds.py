@@ -44,6 +44,7 @@ def test_equals_one_machine(spark: Any, table: pa.Table, key: Path, tmp_path: Pa
     release, made = KINDS[kind]
     protocol = made(dc.Joint.from_table(table, secret="health", release=release))
     options: dict[str, Any] = {"key": key, "identity": "id", "keep": ["id"], "keep_anyway": True}
+    options["one_row_per_person"] = True
     pq.write_table(table, tmp_path / "table.parquet", row_group_size=RECORDS // 4)
     discreet.spark.sanitise(
         tmp_path / "table.parquet", protocol, to=tmp_path / "out", ledger=tmp_path / "ledger", **options
@@ -82,8 +83,9 @@ def test_what_a_rehearsal_refuses(
     pq.write_table(changed(table), tmp_path / "table.parquet")
     with pytest.raises(kind, match=words):
         discreet.spark.sanitise(
-            tmp_path / "table.parquet", protocol, to=tmp_path / to, key=key, identity="id", ledger=tmp_path / "ledger"
-        )
+            tmp_path / "table.parquet", protocol, to=tmp_path / to, key=key, identity="id", ledger=tmp_path / "ledger",
+            one_row_per_person=True,
+        )  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == ["table.parquet"]
 
 
@@ -92,6 +94,7 @@ def test_unknown_up_to_5_percent_are_released(
 ) -> None:
     pq.write_table(odd(table, RECORDS // 20), tmp_path / "table.parquet")
     outcome = discreet.spark.sanitise(
-        tmp_path / "table.parquet", protocol, to=tmp_path / "out", key=key, identity="id", ledger=tmp_path / "ledger"
-    )
+        tmp_path / "table.parquet", protocol, to=tmp_path / "out", key=key, identity="id", ledger=tmp_path / "ledger",
+        one_row_per_person=True,
+    )  # fmt: skip
     assert (outcome.records, outcome.unknown) == (RECORDS, RECORDS // 20)

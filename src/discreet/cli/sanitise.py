@@ -82,19 +82,27 @@ def sanitise(
     from discreet.release import Job, RowsAsked, sanitise_file
     from discreet.release.companions import written_files
     from discreet.release.draws_together import draws_told
-    from discreet.release.ledger import OTHER_PEOPLE, Account, total_told
+    from discreet.release.ledger import OTHER_PEOPLE, Account
+
+    told: list[Account] = []
 
     def announce(account: Account) -> None:
         """Before it is made: what is more than a first draw; a first one is told of once it was made."""
-        if account.draws > 1 or key is not None:
-            tell(account.draws, account.total, account.budget)
+        if account.draws > 1 or account.least:
+            tell(account)
 
-    def tell(draws: int, total: str, limit: float | None = None) -> None:
-        made = "the first draw" if draws == 1 else f"{draws} independent draws"
+    def tell(account: Account) -> None:
+        """The account, once."""
+        if account in told:
+            return
+        explained = bool(told)
+        told.append(account)
+        made = "the first draw" if account.draws == 1 else f"{account.draws} independent draws"
         of = f"the people called {people or data}" if people or data else "these records"
-        allowed = "" if limit is None else f" of a budget of {limit:g}"
-        paragraph(f"This release makes {made} of {of}: {total}{allowed}.", stderr)
-        if draws > 1 or key is not None:
+        allowed = "" if account.budget is None else f" of a budget of {account.budget:g}"
+        changed = " at least: one more if people or values are others than the key drew before" if account.least else ""
+        paragraph(f"This release makes {made} of {of}{changed}: {account.total}{allowed}.", stderr)
+        if (account.draws > 1 or key is not None) and not explained:
             paragraph(draws_told(load_protocol(protocol)), stderr)
 
     job = Job(
@@ -132,12 +140,11 @@ def sanitise(
     elif dry_run:
         raise typer.Exit(rehearsed(job, json=json, force=force).code)
     else:
-        if target != "-":
-            may_replace(*written_files(target), force=force, inputs=(protocol, Path(source)))
+        may_replace(*written_files(target), force=force, inputs=(protocol, Path(source)))
         with working("Sanitising") as ticker:
             outcome = sanitise_file(job, announce, RecordMeter(ticker))
-    if outcome.draws == 1 and key is None:
-        tell(outcome.draws, total_told(outcome.epsilon))
+    if outcome.account is not None:
+        tell(outcome.account)
     if people or data:
         paragraph(OTHER_PEOPLE, stderr)
     _tell(outcome, job, json)

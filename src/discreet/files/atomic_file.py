@@ -175,10 +175,13 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Whether two names lead to one file, one that is not there yet included."""
-    with suppress(OSError):
+    """Whether two names lead to one file, one that is not there yet included; to no name that no file can have."""
+    try:
         return one.samefile(other)
-    return os.path.realpath(one) == os.path.realpath(other)
+    except ValueError:
+        return False
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def sync_folder(folder: Path) -> None:

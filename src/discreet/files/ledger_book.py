@@ -3,8 +3,9 @@
 A ledger has two of them. One lies beside the protocol, where its owner sees it. The other lies in the user's data
 folder (`XDG_DATA_HOME`, or `~/.local/share`) under the digest of the protocol, so that a copy of the file, a hard link
 or a second name for it starts no fresh account. Every event is entered in both, the common book first; a line counts as
-often as the book has it that has it most often. What the books cannot know are releases by other users, on other
-machines, or after somebody deleted both.
+often as the book has it that has it most often. Books are the same by device and inode, whatever they are called: two
+names of one file are one book. What the books cannot know are releases by other users, on other machines, or after
+somebody deleted both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,115 +43,143 @@ def common_book(digest: str) -> Path:
 
 @dataclass(frozen=True)
 class OpenBooks:
-    """Locked books: the common one first, then the one beside the protocol, then those that are only read."""
+    """Locked books: `written` are the common one and the one beside the protocol, or one where both are the same file;
+    the others are only read. A book that is read only need not be there."""
 
-    paths: tuple[Path, ...]
-    files: tuple[int, ...]
+    written: tuple[Book, ...]
+    read: tuple[Book, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Of the book that its owner sees."""
+        return self.written[-1].path.name
 
     def lines(self) -> list[bytes]:
         """Every line, in the order of the books, as often as the book has it that has it most often."""
         found: Counter[bytes] = Counter()
-        for lines in map(self._lines, range(len(self.files))):
-            found |= Counter(lines)
+        for book in (*self.written, *self.read):
+            found |= Counter(book.lines())
         return list(found.elements())
 
     def append(self, line: bytes) -> None:
         """On disk in the books that are written when this returns. What only one of them had, the common one gets."""
-        missing = Counter(self._lines(1)) - Counter(self._lines(0))
-        self._add(0, [*missing.elements(), line])
-        self._add(1, [line])
+        common, *others = self.written
+        missing: Counter[bytes] = Counter()
+        for book in others:
+            missing |= Counter(book.lines()) - Counter(common.lines())
+        common.add([*missing.elements(), line])
+        for book in others:
+            book.add([line])
 
-    def _lines(self, i: int) -> list[bytes]:
-        with _own_words(self.paths[i], "read"):
-            size = os.fstat(self.files[i]).st_size
+
+@dataclass(frozen=True)
+class Book:
+    """An open file; `path` is one of the names that lead to it."""
+
+    path: Path
+    file: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """What tells files apart, whatever names and links lead to them."""
+        found = os.fstat(self.file)
+        return found.st_dev, found.st_ino
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the name still leads to this file."""
+        with suppress(OSError):
+            return os.path.samestat(os.fstat(self.file), self.path.stat())
+        return False
+
+    def lines(self) -> list[bytes]:
+        with _own_words(self.path, "read"):
+            size = os.fstat(self.file).st_size
             if size > LARGEST_BOOK:
-                raise ReleaseError("far larger than a ledger", where=str(self.paths[i]), remedy="Put it away.")
+                raise ReleaseError("far larger than a ledger", where=str(self.path), remedy="Put it away.")
             content = b""
-            while part := os.pread(self.files[i], size - len(content), len(content)):
+            while part := os.pread(self.file, size - len(content), len(content)):
                 content += part
         return [line.strip() for line in content.split(b"\n") if line.strip()]
 
-    def _add(self, i: int, lines: Sequence[bytes]) -> None:
-        file, path = self.files[i], self.paths[i]
-        with _own_words(path, "written"):
-            size = os.fstat(file).st_size
-            torn = size and os.pread(file, 1, size - 1) != b"\n"
+    def add(self, lines: Sequence[bytes]) -> None:
+        with _own_words(self.path, "written"):
+            size = os.fstat(self.file).st_size
+            torn = size and os.pread(self.file, 1, size - 1) != b"\n"
             rest = memoryview((b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines))
             while len(rest):
-                rest = rest[os.write(file, rest) :]
-            os.fsync(file)
-            sync_folder(path.parent)
+                rest = rest[os.write(self.file, rest) :]
+            os.fsync(self.file)
+            sync_folder(self.path.resolve().parent)
 
 
 @contextmanager
 def locked(common: Path, beside: Path, read: Sequence[Path] = ()) -> Iterator[OpenBooks]:
     """The books of one ledger, for nobody else until the end."""
-    with ExitStack() as stack:
-        with _own_words(common, "opened", COMMON):
-            common.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        paths = _books(common, beside, read)
-        files = {path: _opened(path, paths[path], stack) for path in _in_order(paths, common)}
-        yield OpenBooks(tuple(paths), tuple(files[path] for path in paths))
+    with _own_words(common, "opened", COMMON):
+        common.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _held(common, beside, read, begun=True) as books:
+        yield books
 
 
 @contextmanager
 def unchanged(common: Path, beside: Path, read: Sequence[Path] = ()) -> Iterator[OpenBooks]:
     """The books of one ledger, to be read only. One that is not there counts as empty, if it could be begun."""
+    with _held(common, beside, read, begun=False) as books:
+        yield books
+
+
+@contextmanager
+def _held(common: Path, beside: Path, read: Sequence[Path], *, begun: bool) -> Iterator[OpenBooks]:
+    """Every file once, locked. Everybody locks in the order of the files, whatever their names: with two orders, two
+    could wait for ever, and so could one who locks a file by two of its names."""
     import fcntl
 
-    with ExitStack() as stack:
-        paths, files = _books(common, beside, read), {}
-        for path in _in_order(paths, common):
-            with _own_words(path, "opened", paths[path]):
-                if not path.exists():
-                    _check_folder(path, made=path == common)
-                    continue
-                if not os.access(path, os.R_OK | os.W_OK):
-                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-                file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-                stack.callback(os.close, file)
-                if not stat.S_ISREG(os.fstat(file).st_mode):
-                    raise ReleaseError("not an ordinary file", where=str(path), remedy="A ledger must remember.")
-                fcntl.flock(file, fcntl.LOCK_SH)
-            files[path] = file
-        there = [path for path in paths if path in files]
-        yield OpenBooks(tuple(there), tuple(files[path] for path in there))
+    while True:
+        with ExitStack() as stack:
+            named = [_opened(path, stack, made=path == common, begun=begun) for path in (common, beside, *read)]
+            files: dict[tuple[int, int], Book] = {}
+            for book in named:
+                if book is not None:
+                    files.setdefault(book.place, book)
+            for place in sorted(files):
+                with _own_words(files[place].path, "opened"):
+                    fcntl.flock(files[place].file, fcntl.LOCK_EX if begun else fcntl.LOCK_SH)
+            if not all(book.is_there for book in named if book is not None):
+                continue
+            written = tuple(dict.fromkeys(files[book.place] for book in named[:2] if book is not None))
+            yield OpenBooks(written, tuple(book for book in files.values() if book not in written))
+            return
 
 
-def _books(common: Path, beside: Path, read: Sequence[Path]) -> dict[Path, str]:
-    """All books of a ledger, the common one first, with what to do if one cannot be opened."""
-    return {common: COMMON, beside: BESIDE, **dict.fromkeys(read, BESIDE)}
-
-
-def _in_order(paths: dict[Path, str], common: Path) -> list[Path]:
-    """The order in which everybody locks: by name, the common book last. With two orders, two could wait for ever."""
-    return [*sorted(path for path in paths if path != common), common]
+def _opened(path: Path, stack: ExitStack, *, made: bool, begun: bool) -> Book | None:
+    """The book that a name leads to, with `begun` also where there is none; refused alike in both cases. Where links
+    lead is where it is begun; the folder of a name is `made` for the common book only."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_CREAT if begun else 0)
+    with _own_words(path, "opened", COMMON if made else BESIDE):
+        try:
+            file = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            if begun:
+                raise
+            made = made and not path.is_symlink()
+            _check_folder(path if made else Path(os.path.realpath(path)), made=made)
+            return None
+        stack.callback(os.close, file)
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise ReleaseError("not an ordinary file", where=str(path), remedy="A ledger must remember.")
+        return Book(path, file)
 
 
 def _check_folder(path: Path, *, made: bool) -> None:
     """OSError where a book could not be begun: its folder takes no file, or is not there and is not `made` either."""
-    folder = next(parent for parent in path.parents if parent.exists())
+    folder = next(parent for parent in path.parents if os.path.lexists(parent))
     if folder != path.parent and not made:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-def _opened(path: Path, remedy: str, stack: ExitStack) -> int:
-    import fcntl
-
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-    while True:
-        with _own_words(path, "opened", remedy):
-            file = os.open(path, flags, 0o600)
-            stack.callback(os.close, file)
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise ReleaseError("not an ordinary file", where=str(path), remedy="A ledger must remember.")
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
-                return file
 
 
 @contextmanager

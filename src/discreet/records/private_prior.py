@@ -37,6 +37,8 @@ MOST_CELLS: Final = 1 << 15
 LARGEST_ALPHABETS: Final = 1 << 24
 """16 MiB of letters from a codebook; more would not fit into what can be designed for."""
 EVENT: Final = "private prior"
+LARGEST_SUM: Final = 1 << 53
+"""Noisy counts that were entered add up to less, whatever their signs."""
 BLOCK: Final = 1 << 20
 """Bytes of a file that are hashed at a time."""
 
@@ -85,7 +87,7 @@ def private_joint(
     check_number_of_strata(givens, prod(len(one) for one in givens))
     asked = _asked(secrets, columns, noise)
     with _books(source, noise) as books:
-        found = _drawn_before(books, asked, noise)
+        found = _drawn_before(books, asked, noise, cells)
         if found is None:
             counts, n = _counted(source, secrets, columns, encoding)
             found = noise.added(counts, Keystream.fresh().words).reshape(-1), n
@@ -182,7 +184,7 @@ def _books(source: Any, noise: Noise) -> Iterator[OpenBooks]:
             remedy="Name a file that remembers the draw: dc.Noise(1.0, ledger=…).",
         )
     beside = Path(noise.ledger) if noise.ledger is not None else Path(f"{path}.ledger")
-    told = str(beside.resolve()).encode() if path is None else _content(Path(path))
+    told = os.path.realpath(beside).encode() if path is None else _content(Path(path))
     with locked(common_book(f"table-{hashlib.sha256(told).hexdigest()}"), beside) as books:
         yield books
 
@@ -195,34 +197,49 @@ def _content(path: Path) -> bytes:
     return found.digest()
 
 
-def _drawn_before(books: OpenBooks, asked: dict[str, Any], noise: Noise) -> tuple[Integers, int] | None:
-    """The noisy counts that were drawn, where they are asked for again; BudgetError for a second draw."""
+def _drawn_before(books: OpenBooks, asked: dict[str, Any], noise: Noise, cells: int) -> tuple[Integers, int] | None:
+    """The noisy counts of so many cells that were drawn, where they are asked for again; BudgetError for a second
+    draw."""
     for line in books.lines():
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
             event = None
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            raise BudgetError(
-                "a line that cannot be read, and may have been a draw",
-                where=books.paths[1].name,
-                remedy="Mend it from the other book, or design from the protocol that holds what was drawn.",
-            )
+            raise _unreadable(books)
         if event["event"] != EVENT:
             continue
-        same = all(event.get(key) == value for key, value in asked.items())
-        if noise.again and same and isinstance(event.get("counts"), list) and type(event.get("n")) is int:
-            return np.array(event["counts"], dtype=np.int64), event["n"]
+        if noise.again and all(event.get(key) == value for key, value in asked.items()):
+            return _drawn(event, books, cells)
         raise BudgetError(
             f"noise was drawn for this table before, at ε0 = {event.get('epsilon')}",
-            where=books.paths[1].name,
+            where=books.name,
             remedy="A second draw would cost as much again. Design from the protocol that holds the first "
             "(dc.load_protocol(…).joint), or ask for the same columns and letters again: Noise(…, again=True), "
             "--same-noise.",
         )
     if noise.again:
-        raise AlphabetError("no noise was drawn for this table yet", where=books.paths[1].name, remedy="Draw it first.")
+        raise AlphabetError("no noise was drawn for this table yet", where=books.name, remedy="Draw it first.")
     return None
+
+
+def _drawn(event: dict[str, Any], books: OpenBooks, cells: int) -> tuple[Integers, int]:
+    """The noisy counts of an event and the number of records; whole numbers that can be added up, as they were
+    entered."""
+    counts, n = event.get("counts"), event.get("n")
+    if not isinstance(counts, list) or len(counts) != cells or any(type(one) is not int for one in (*counts, n)):
+        raise _unreadable(books)
+    if not isinstance(n, int) or not 0 < n < LARGEST_SUM or sum(map(abs, counts)) >= LARGEST_SUM:
+        raise _unreadable(books)
+    return np.array(counts, dtype=np.int64), n
+
+
+def _unreadable(books: OpenBooks) -> BudgetError:
+    return BudgetError(
+        "a line that cannot be read, and may have been a draw",
+        where=books.name,
+        remedy="Mend it from the other book, or design from the protocol that holds what was drawn.",
+    )
 
 
 def _charge(books: OpenBooks, event: dict[str, Any]) -> None:

@@ -27,10 +27,11 @@ from discreet.files.staged_folder import StagedFolder
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
-from discreet.records.persons import NOT_CHECKED, NOT_COUNTED, WhoseRows
+from discreet.records.persons import NOT_CHECKED, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
 from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, kept_counts, kept_needs, not_given
+from discreet.release.id_columns import SAMPLE, repeated_ids, suspected_ids
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger
 from discreet.release.manifest import account_of, statement
@@ -38,6 +39,7 @@ from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, su
 from discreet.release.readings import Reading
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES, Outcome
+from discreet.release.whose_rows import KEYED, RowsAsked, differing_values, unit_in_force
 
 MANIFEST, PUBLIC_FILE = "_manifest.json", "_public.json"
 """Readers of Parquet folders leave names out that begin so."""
@@ -55,6 +57,18 @@ class Carrier(Protocol):
     @property
     def buckets(self) -> int:
         """Into how many buckets drafts are dealt: as many as one of them fits into a machine's memory."""
+        ...
+
+    def first(self, records: int) -> pa.Table:
+        """Some records, so many if there are."""
+        ...
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        """One of these columns in which a value occurs twice, missing ones aside; None where there is no such."""
+        ...
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        """How many persons have two kinds, of what `person_kinds` makes of these columns."""
         ...
 
     def number(self, job: PartJob, columns: Sequence[str], folder: Path) -> None:
@@ -87,6 +101,7 @@ class PartsRequest:
     policy: Policy | str | PathLike[str] | None = None
     unknown_anyway: bool = False
     repeat: bool = False
+    rows: RowsAsked = field(default_factory=RowsAsked)
 
     @property
     def target(self) -> Path:
@@ -113,22 +128,31 @@ class PartsRequest:
             protocol = self.protocol
         return protocol, Ledger.of_user(protocol, self.people, self.ledger, repeat=self.repeat)
 
-    def check_rows(self, protocol: AnyProtocol) -> None:
-        """ReleaseError where the protocol says whose rows these are, and this release would not check it."""
-        stated = protocol.statement.rows
-        if isinstance(stated, WhoseRows) and (self.identity != stated.column or self.several_rows):
+    def check_rows(self, protocol: AnyProtocol, carrier: Carrier) -> None:
+        """ReleaseError where somebody says whose rows these are and this release would not check it: what it checks is
+        that every id of a release with a key occurs once. And where nobody says it, and a column looks as if it did."""
+        stated, (unit, _) = protocol.statement.rows, unit_in_force(protocol, self.rows)
+        if unit is None and isinstance(stated, WhoseRows):
+            unit = Unit(stated.unit, stated.column)
+        if unit is not None and (unit.columns != (self.identity,) or self.several_rows):
             raise ReleaseError(
-                f"the protocol counts by {stated.unit}, and in parts only one row for each of them can be released",
-                where=stated.column,
+                f"rows are those of a {unit.name}, and in parts only one row for each of them can be released",
+                where=", ".join(unit.columns),
                 remedy="Make that column the id, with one row each, or release on one machine, which knows the rules.",
             )
+        if unit is not None or self.rows.one_row_per_person:
+            return
+        suspects = [name for name in suspected_ids(carrier.first(SAMPLE), protocol, None) if name != self.identity]
+        if (name := carrier.repeated(suspects)) is not None:
+            raise repeated_ids(name)
 
 
 @NO_VALUES
 def release_in_parts(
     request: PartsRequest, carrier: Carrier, announce: Callable[[Account], None] = lambda account: None
 ) -> Outcome:
-    """Release a table that somebody else carries. `announce` is told what it comes to before anything is read."""
+    """Release a table that somebody else carries. `announce` is told what it comes to, or the least, before anything
+    is read."""
     rules = Rules(policy_in_force(request.policy), request.unknown_anyway)
     protocol, ledger = request.loaded()
     rules.before(protocol)
@@ -137,7 +161,7 @@ def release_in_parts(
     made = request.key is None and request.identity is None
     if made and request.several_rows:
         raise ParameterError("several rows of one id, and no id", where="several_rows", remedy="Name the id.")
-    request.check_rows(protocol)
+    request.check_rows(protocol, carrier)
     with StagedFolder(request.target) as staged:
         key = str(staged.secret("key", fresh_key()) if made else request.key)
         keyed = keyed_draws(key, MADE_ID if made else request.identity, protocol.digest)
@@ -156,12 +180,10 @@ def release_in_parts(
         if numbered is not None:
             carrier.number(job, columns, numbered)
         seal = Seal.of(job)
-        for saying in (
-            carrier.count(job, columns if made else (keyed.column,)), carrier.carry(job, columns, numbered),
-        ):  # fmt: skip
-            with closing(saying) as said_by_all:
-                for sealed in said_by_all:
-                    parts.add(*seal.hear(sealed))
+        parts.hear(seal, carrier.count(job, columns if made else (keyed.column,)))
+        if request.several_rows and (persons := carrier.differing(job, columns)):
+            raise differing_values(persons, keyed.column)
+        parts.hear(seal, carrier.carry(job, columns, numbered))
         parts.settle()
         with uninterrupted():
             account = ledger.enter(keyed.draw, request.budget)
@@ -172,7 +194,7 @@ def release_in_parts(
     tally = kernel.tally
     return Outcome(
         str(request.target), str(request.target / MANIFEST), tally.records, tally.without_letter, 0, account.draws,
-        account.epsilon, tally.unknown,
+        account.epsilon, tally.unknown, account,
     )  # fmt: skip
 
 
@@ -205,6 +227,11 @@ class _Assembly:
         if self.rules.watches(self.kernel):
             counted += self.kernel.keep
         return tuple(dict.fromkeys([*needs, *counted])), tuple(dict.fromkeys(counted))
+
+    def hear(self, seal: Seal, saying: Generator[bytes, None, None]) -> None:
+        with closing(saying) as said_by_all:
+            for sealed in said_by_all:
+                self.add(*seal.hear(sealed))
 
     def add(self, said: dict[str, Any], cells: pa.Table | None) -> None:
         if said["kind"] == "refusal":
@@ -280,7 +307,7 @@ class _Assembly:
         said: dict[str, Any] = {"order": "by a keyed hash", "files": files}
         said["rows"] = f"one row per person: checked in the column {self.keyed.column}" if checked else NOT_CHECKED
         if self.request.several_rows:
-            said["rows"] = NOT_COUNTED
+            said["rows"] = f"{KEYED} {self.keyed.column}, all with one value"
         if made:
             said["identity"] = {"column": None, "rows": "ids and key made for this release: every record its own draw"}
         return said

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from discreet.files.atomic_file import AtomicFile, Target, unpublished
+from discreet.files.atomic_file import PIPE, AtomicFile, Target, unpublished
 from discreet.notions.notion import words_of
 from discreet.phrases import names
 from discreet.protocol.public import AnyPublic, StratifiedPublic
@@ -48,8 +48,8 @@ def beside(target: str | Path, name: str) -> Path:
 
 
 def written_files(target: str | Path) -> tuple[Path, ...]:
-    """Every file that a release to this target may write."""
-    return (Path(target), *(beside(target, name) for name in (*COMPANIONS, DECODING)))
+    """Every file that a release to this target may write: none for a pipe."""
+    return () if str(target) == PIPE else (Path(target), *(beside(target, name) for name in (*COMPANIONS, DECODING)))
 
 
 @contextmanager

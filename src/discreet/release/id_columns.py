@@ -79,12 +79,17 @@ class SeenIds:
         for name, cells in self._cells.items():
             ids = pa.chunked_array([as_text(one).cast(pa.large_string()) for one in cells]).drop_null()
             if len(ids.unique()) < len(ids):
-                raise ReleaseError(
-                    "a column looks like an id, and ids occur in it several times",
-                    where=name,
-                    remedy=f"Whose rows are they? Say --person {shlex.quote(name)} (person=), or --one-row-per-person "
-                    "(one_row_per_person=True) if no two rows belong to one person.",
-                )
+                raise repeated_ids(name)
+
+
+def repeated_ids(name: str) -> ReleaseError:
+    """Nobody said whose the rows are that share an id in this column."""
+    return ReleaseError(
+        "a column looks like an id, and ids occur in it several times",
+        where=name,
+        remedy=f"Whose rows are they? Say --person {shlex.quote(name)} (person=), or --one-row-per-person "
+        "(one_row_per_person=True) if no two rows belong to one person.",
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ from discreet.notions.notion import words_of
 from discreet.phrases import rounded_up
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, promise_of
+from discreet.records.persons import MOST_ROWS
 from discreet.release.draws_together import ROUNDING, condition_of, told_nothing, total_epsilon, unassumed_total
 from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
 
@@ -62,14 +63,15 @@ class Account:
     """What all draws tell under the other notions that are promised, by name; where there are several draws or rows."""
     condition: str = ""
     """What the levels suppose where draws may be of different rows of a person, and the level without it."""
+    least: bool = False
+    """Whether the key drew other records before, for all that is known: then it is one draw more."""
 
     @property
     def total(self) -> str:
-        return total_told(self.epsilon, self.condition)
-
-
-def total_told(epsilon: float, condition: str = "") -> str:
-    return f"total epsilon {rounded_up(epsilon)}{f' {condition}' if condition else ''}"
+        """Of every promise."""
+        levels = [f"total epsilon {rounded_up(self.epsilon)}"]
+        levels += [f"{name} level {rounded_up(level)}" for name, level in self.others]
+        return f"{', '.join(levels)}{f' {self.condition}' if self.condition else ''}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +127,8 @@ class Ledger:
     def account(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """What one more release would come to; BudgetError if that is more than was declared.
 
-        A keyed draw of people not yet read is taken for a repetition of one with the same key and column.
+        A keyed draw of people not yet read is taken for a repetition of one with the same key and column, and the
+        account says that it is the least that it can come to.
         """
         with self._locked() as books:
             return self._account(_events(books), draw, budget)
@@ -198,14 +201,16 @@ class Ledger:
             declared = "" if place or limit is None else f"the declared budget of {limit:g}"
             allowed = limit if declared and limit is not None else self._sum(draws, rows, place)
             self._hold(what, draws, levels[-1][1], allowed, declared)
+            sure = unassumed_total(self.protocol, draws, place) if condition else levels[-1][1]
             if not supposed:
                 what = f"{what}, whatever rows of one person have to do with each other,"
-                self._hold(what, draws, unassumed_total(self.protocol, draws, place), allowed, declared)
-        sure = unassumed_total(self.protocol, draws) if condition else levels[0][1]
-        self._hold_to_policy(draws, sure)
+                self._hold(what, draws, sure, allowed, declared)
+            if draws > 1 or rows > self.rows:
+                self._hold_to_policy(draws, rows, levels[-1][0], sure)
         people = None if self.data == ANY_DATA else self.data
         (_, epsilon), *others = levels
-        return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others), condition)
+        least = unread and draws == independent(past)
+        return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others), condition, least)
 
     def _sum(self, draws: int, rows: int, place: int = 0) -> float:
         """What so many draws come to where levels add up, counted from where nothing is told; any, if asked for."""
@@ -227,14 +232,15 @@ class Ledger:
             + ("" if declared or self.repeat or math.isinf(level) else again),
         )
 
-    def _hold_to_policy(self, draws: int, level: float) -> None:
-        """BudgetError where several draws tell more than the policy in force lets the notion have."""
-        name = words_of(promise_of(self.protocol).promises[0]).name
+    def _hold_to_policy(self, draws: int, rows: int, name: str, level: float) -> None:
+        """BudgetError where all draws tell somebody with so many rows more than the policy in force lets a notion have;
+        a release by itself is judged by its `Rules`."""
         most = math.inf if self.policy is None else self.policy.epsilon.get(name, math.inf)
-        if draws > 1 and level > most:
+        if level > most:
+            each = "" if rows == 1 else f" for somebody with {rows} rows"
             raise BudgetError(
-                f"{draws} independent releases of the same records come to epsilon {level:.4g}, and epsilon.{name} = "
-                f"{most:g} is all that the policy allows",
+                f"{draws} independent releases of the same records come to epsilon {level:.4g}{each}, and "
+                f"epsilon.{name} = {most:g} is all that the policy allows",
                 where=self.path.name,
                 remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
                 "are other people, give them a name: --people NAME.",
@@ -287,8 +293,7 @@ def _draw(event: dict[str, Any]) -> KeyedDraw | None:
 
 def _rows(event: dict[str, Any], name: str) -> int:
     """Rows of one person that a release drew by themselves, or chose one of; one where it does not say."""
-    rows = event.get(name)
-    return rows if type(rows) is int and rows > 0 else 1
+    return int(event.get(name, 1))
 
 
 def _events(books: OpenBooks) -> list[dict[str, Any]]:
@@ -304,8 +309,11 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 def _sound(event: dict[str, Any]) -> bool:
-    """Whether the event is one that `enter` writes, or one with more fields."""
+    """Whether the event is one that `enter` writes, or one with more fields; nobody has more rows than a table."""
     if not all(isinstance(event.get(name), str | None) for name in ("data", "key", "protocol")):
+        return False
+    counted = [event.get(name, 1) for name in ("rows", "one_of")]
+    if not all(type(rows) is int and 0 < rows <= MOST_ROWS for rows in counted):
         return False
     declared = event.get("epsilon")
     if event.get("event") == "budget":

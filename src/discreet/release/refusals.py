@@ -21,9 +21,10 @@ from discreet.exceptions import ParameterError, ReleaseError, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.notions.notion import words_of
 from discreet.policy import Circumstances, Policy
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.source import SUFFIXES, format_of
 from discreet.release.batches import BatchSanitiser, Tally
+from discreet.release.draws_together import total_epsilon
 from discreet.release.identity_risk import smallest_cell
 from discreet.release.record_counts import RecordCounts, ValueColumn
 
@@ -85,23 +86,31 @@ def check_writable(target: Path) -> None:
         )
 
 
-def circumstances(protocol: AnyProtocol, k: int | None) -> Circumstances:
-    """What a policy asks about a release; `k` is None where it is not known. Of several promises it is the first, whose
-    level is stated; the level is a person's, where it was promised for all of their rows together."""
+def circumstances(protocol: AnyProtocol, k: int | None, rows: int = 1) -> Circumstances:
+    """What a policy asks about a release; `k` is None where it is not known. Of several promises the first is the
+    notion, and every one has its level. Levels are a person's, of whom the release draws up to so many rows by
+    themselves: what these tell together, or what was promised for all of them where that is more."""
     strata = strata_of(protocol)
     given = tuple(one.name for one in protocol.given) if isinstance(protocol, StratifiedProtocol) else ()
     tables = [one.joint.counts for one in strata]
-    rows = [table.reshape(len(table), -1).sum(axis=1) for table in tables if table is not None]
-    secret = int(np.sum(rows, axis=0).min()) if len(rows) == len(strata) else None
+    each = [table.reshape(len(table), -1).sum(axis=1) for table in tables if table is not None]
+    secret = int(np.sum(each, axis=0).min()) if len(each) == len(strata) else None
     robust = not words_of(protocol.notion).at_prior
-    leading, epsilon = words_of(protocol.notion.promises[0]), protocol.statement.to_a_unit(protocol.epsilon)
-    return Circumstances(leading.name, epsilon, robust, given, secret, k)
+    (leading, epsilon), *beside = [
+        (words_of(one).name, total_epsilon(protocol, 1, rows, place=place))
+        for place, one in enumerate(promise_of(protocol).promises)
+    ]
+    epsilon = max(epsilon, protocol.statement.to_a_unit(protocol.epsilon))
+    return Circumstances(leading, epsilon, robust, given, secret, k, tuple(beside))
 
 
-def check_policy(policy: Policy | None, release: Circumstances, *, k_known: bool) -> None:
+def check_policy(
+    policy: Policy | None, protocol: AnyProtocol, rows: int = 1, k: int | None = None, *, k_known: bool
+) -> None:
     """ReleaseError that quotes every rule that the release would break; k is left out while it is not counted yet."""
     if policy is None:
         return
+    release = circumstances(protocol, k, rows)
     found = [str(breach) for breach in policy.breaches(release) if k_known or not breach.rule.startswith("k = ")]
     if found:
         raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was drawn.")
@@ -114,10 +123,13 @@ class Rules:
     policy: Policy | None
     unknown_anyway: bool = False
     k: int | None = None
+    rows: int = 1
     _counts: RecordCounts | None = None
 
-    def before(self, protocol: AnyProtocol) -> None:
-        check_policy(self.policy, circumstances(protocol, None), k_known=False)
+    def before(self, protocol: AnyProtocol, rows: int = 1) -> None:
+        """Once it is known how many rows of a person are drawn by themselves; before, of one of them."""
+        self.rows = rows
+        check_policy(self.policy, protocol, rows, k_known=False)
 
     def watching(self, batches: Iterable[pa.RecordBatch], kernel: BatchSanitiser) -> Iterator[pa.RecordBatch]:
         """The same batches; the kept columns are counted on the way where the policy has a rule for them."""
@@ -150,7 +162,7 @@ class Rules:
             self.k = tally.records
         else:
             self.k = smallest_cell(counts.kept(), counts.counts) if counts.complete else 1
-        check_policy(self.policy, circumstances(protocol, self.k), k_known=True)
+        check_policy(self.policy, protocol, self.rows, self.k, k_known=True)
 
     def statement(self) -> dict[str, Any]:
         """What may be published: the policy, and k of columns that are published themselves."""

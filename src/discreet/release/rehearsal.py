@@ -49,11 +49,7 @@ from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.law_change import law_change
 from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
-from discreet.release.refusals import (
-    check_policy,
-    check_unknown,
-    circumstances,
-)
+from discreet.release.refusals import check_policy, check_unknown
 from discreet.release.table_checks import levels_there, readable_twice, refuse_law, rests_on_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 from discreet.wording import guarantee
@@ -105,7 +101,8 @@ class Rehearsal:
                 twice=self._twice, later=True, several_rows=self.several_rows,
             )  # fmt: skip
         with self.refusing():
-            kernel = BatchSanitiser(self.protocol, Keystream.testing(), self.keep, self.keyed)
+            draws = self.whose.draws(self.keyed, self.protocol, Keystream.testing())
+            kernel = BatchSanitiser(self.protocol, Keystream.testing(), self.keep, draws)
             self.keep = kernel.keep
             started = time.perf_counter()
             with self._opened(kernel, table) as source:
@@ -116,9 +113,8 @@ class Rehearsal:
         if counts is None:
             with self.refusing():
                 check_single_rows(table, self.whose.suspects, self.encoding)
-            static = circumstances(self.protocol, None)
             with self.refusing():
-                check_policy(self.policy, static, k_known=False)
+                check_policy(self.policy, self.protocol, self.whose.drawn, k_known=False)
             return self._check(promise=self._promise())
         return self._judged(counts, joint, table, unreadable, spent)
 
@@ -172,7 +168,7 @@ class Rehearsal:
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
-            check_policy(self.policy, circumstances(self.protocol, k), k_known=True)
+            check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True)
         with self.refusing():
             check_unknown(unknown, counts.records, self.unknown_anyway)
         account = self._account()

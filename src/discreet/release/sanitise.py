@@ -34,7 +34,7 @@ from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.draws_together import draws_told
 from discreet.release.kept_columns import KeptInPassing, check_kept
-from discreet.release.keyed_draws import KEY_BYTES, KeyedDraw, KeyedDraws, keyed_draws
+from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, check_writable, policy_in_force
@@ -92,6 +92,7 @@ class Outcome:
         records, unreadable: how many, and how many of them had a wrong number of fields.
         without_letter, unknown: records with no letter at all, and with values outside of the alphabet.
         draws, epsilon: how often these people were drawn, and what all of it tells.
+        account: the same with every promise, as it was entered in the ledger.
     Example:
         >>> from discreet.release import Outcome
         >>> Outcome("released.csv", None, 1000, 0, 0, draws=1, epsilon=0.5).unknown
@@ -106,6 +107,7 @@ class Outcome:
     draws: int
     epsilon: float
     unknown: int = 0
+    account: Account | None = None
 
 
 def _broken_off(error: Exception) -> ReleaseError:
@@ -122,7 +124,8 @@ def sanitise_file(
     announce: Callable[[Account], None] = lambda account: None,
     progress: Progress = lambda stage, records: None,
 ) -> Outcome:
-    """Release a file. `announce` is told what the release comes to before anything is written.
+    """Release a file. `announce` is told what the release comes to before anything is written: with a key that drew
+    before, the least that it can be. What was entered is the account of the `Outcome`.
 
     Arguments:
         job: the release.
@@ -161,9 +164,10 @@ def sanitise_file(
         job.source, protocol, job.rows, randomness, identity=job.identity, encoding=job.encoding,
         twice=readable_twice(job.source), several_rows=job.several_rows,
     )  # fmt: skip
+    rules.before(protocol, whose.drawn)
     ledger = ledger.of_rows(whose.drawn, whose.one_of)
     announce(ledger.foretold(expected, job.budget))
-    kernel = BatchSanitiser(protocol, randomness, job.keep, tied_draws(keyed, whose, protocol, randomness))
+    kernel = BatchSanitiser(protocol, randomness, job.keep, whose.draws(keyed, protocol, randomness))
     public = None if job.target == PIPE else protocol.public()
     check_known_strata(kernel, job.source, job.encoding)
     if kernel.keep and readable_twice(job.source):
@@ -200,7 +204,7 @@ def sanitise_file(
     tally = kernel.tally
     return Outcome(
         job.target, str(beside(job.target, MANIFEST)) if public else None, tally.records, tally.without_letter,
-        source.unreadable, account.draws, account.epsilon, tally.unknown,
+        source.unreadable, account.draws, account.epsilon, tally.unknown, account,
     )  # fmt: skip
 
 
@@ -217,21 +221,6 @@ def _opened(
     in_order = keep_order or whose.chosen is not None
     secrets = [] if not kernel.keep or readable_twice(source) else kernel.hidden
     return open_records(source, coded, plain, optional=secrets, encoding=encoding, in_order=in_order)
-
-
-def tied_draws(
-    keyed: KeyedDraws | None, whose: RowsInForce, protocol: AnyProtocol, randomness: Keystream
-) -> KeyedDraws | None:
-    """Draws that rows of one person share: by the key that was given, or by one that nobody keeps."""
-    if whose.tied is None or (keyed is not None and keyed.column == whose.tied):
-        return keyed
-    if keyed is not None:
-        raise ReleaseError(
-            "draws are keyed by another column than the one that ties rows",
-            where=f"{keyed.column}, {whose.tied}",
-            remedy="Give the same column twice.",
-        )
-    return KeyedDraws(whose.tied, bytes(randomness.octets(KEY_BYTES)), protocol.digest, kept=False)
 
 
 def _settled(keyed: KeyedDraws | None, several_rows: bool) -> KeyedDraw | None:
@@ -355,8 +344,9 @@ def sanitise(
         table, protocol, RowsAsked(person, household, rows, one_row_per_person), randomness, identity=identity,
         encoding=encoding, twice=readable_twice(table), several_rows=several_rows,
     )  # fmt: skip
+    rules.before(protocol, whose.drawn)
     book = book and book.of_rows(whose.drawn, whose.one_of)
-    kernel = BatchSanitiser(protocol, randomness, tuple(keep), tied_draws(keyed, whose, protocol, randomness))
+    kernel = BatchSanitiser(protocol, randomness, tuple(keep), whose.draws(keyed, protocol, randomness))
     check_known_strata(kernel, table, encoding)
     if kernel.keep and readable_twice(table):
         check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding, whose)

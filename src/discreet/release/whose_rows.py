@@ -42,6 +42,7 @@ from discreet.records.persons import (
 )
 from discreet.records.source import open_records
 from discreet.release.id_columns import check_single_rows, suspected_ids
+from discreet.release.keyed_draws import KEY_BYTES, KeyedDraws
 
 KEYED = "rows of one person with equal values share one draw; persons by the column"
 RowMask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -93,6 +94,18 @@ class RowsInForce:
         """Among how many rows of one person, at most, the one that is released was chosen."""
         return 1 if self.chosen is None else self.most
 
+    def draws(self, keyed: KeyedDraws | None, protocol: AnyProtocol, randomness: Keystream) -> KeyedDraws | None:
+        """Draws that rows of one person share: by the key that was given, or by one that nobody keeps."""
+        if self.tied is None or (keyed is not None and keyed.column == self.tied):
+            return keyed
+        if keyed is not None:
+            raise ReleaseError(
+                "draws are keyed by another column than the one that ties rows",
+                where=f"{keyed.column}, {self.tied}",
+                remedy="Give the same column twice.",
+            )
+        return KeyedDraws(self.tied, bytes(randomness.octets(KEY_BYTES)), protocol.digest, kept=False)
+
     def released(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that are released."""
         return self.of(batches, self.chosen)
@@ -113,6 +126,31 @@ class RowsInForce:
             raise ReleaseError("the table changed while it was read", where="rows", remedy="Release it again.")
 
 
+def unit_in_force(protocol: AnyProtocol, asked: RowsAsked) -> tuple[Unit | None, Rule | None]:
+    """Whose rows they are and what happens to several of them, as it was asked or else as the protocol states it; no
+    unit where nobody says it, or somebody says that nobody has two."""
+    stated, unit, rule = protocol.statement.rows, asked.unit, rule_of(asked.rows)
+    if asked.one_row_per_person and (unit is not None or rule is not None):
+        raise ParameterError(
+            "one row per person, and a column or a rule for several", where="rows", remedy="Say one of the two."
+        )
+    if isinstance(stated, WhoseRows):
+        if stated.unit == "household" and (asked.one_row_per_person or (unit is not None and unit.name == "person")):
+            raise ReleaseError(
+                "the promise was made to households, and this release would keep it to persons",
+                where=f"column {stated.column}",
+                remedy="Give --household COLUMN, or design again for persons.",
+            )
+        if unit is None and not asked.one_row_per_person:
+            unit = Unit(stated.unit, stated.column)
+            rule = rule or (None if stated.rule is Rule.single else stated.rule)
+    if unit is None and rule is not None:
+        raise ParameterError(
+            "a rule for rows without a column that says whose they are", where="rows", remedy="Give --person."
+        )
+    return unit, rule
+
+
 def rows_in_force(
     table: Any,
     protocol: AnyProtocol,
@@ -128,43 +166,21 @@ def rows_in_force(
     """The rule that holds for this table; refused where it cannot, with what the others would give. With `later`,
     whether a column that looks like an id has repeats is left to whoever reads the table."""
     stated = protocol.statement.rows
-    unit, rule = asked.unit, rule_of(asked.rows)
-    if asked.one_row_per_person and (unit is not None or rule is not None):
-        raise ParameterError(
-            "one row per person, and a column or a rule for several", where="rows", remedy="Say one of the two."
-        )
-    if isinstance(stated, WhoseRows):
-        if stated.unit == "household" and (asked.one_row_per_person or (unit is not None and unit.name == "person")):
-            raise ReleaseError(
-                "the promise was made to households, and this release would keep it to persons",
-                where=f"column {stated.column}",
-                remedy="Give --household COLUMN, or design again for persons.",
-            )
-        if asked.one_row_per_person and twice and stated.column in column_names(table, encoding):
-            single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
-            return single.judged(randomness)
-        if unit is None and not asked.one_row_per_person:
-            unit = Unit(stated.unit, stated.column)
-            rule = rule or (None if stated.rule is Rule.single else stated.rule)
+    unit, rule = unit_in_force(protocol, asked)
+    if unit is None and isinstance(stated, WhoseRows) and twice and stated.column in column_names(table, encoding):
+        single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
+        return single.judged(randomness)
     if unit is None:
-        if rule is not None:
-            raise ParameterError(
-                "a rule for rows without a column that says whose they are", where="rows", remedy="Give --person."
-            )
-        if not asked.one_row_per_person and identity is None and twice:
-            suspects = suspected_ids(table, protocol, encoding)
-            if not later:
-                check_single_rows(table, suspects, encoding)
-            return RowsInForce(suspects=suspects)
-        if several_rows and identity is not None and twice:
-            return _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
-        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED)
-    if not twice:
-        raise ReleaseError(
-            "whose rows they are is read before anything is drawn, and a stream can be read once",
-            where=unit.column,
-            remedy="Give a file, or say --one-row-per-person (one_row_per_person=True).",
-        )
+        suspects = () if asked.one_row_per_person or not twice else suspected_ids(table, protocol, encoding)
+        suspects = tuple(name for name in suspects if name != identity)
+        if not later:
+            check_single_rows(table, suspects, encoding)
+        if several_rows and identity is not None:
+            _check_twice(identity, twice)
+            shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
+            return replace(shared, suspects=suspects)
+        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED, suspects=suspects)
+    _check_twice(unit.column, twice)
     found = _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
     alike = identity == unit.column and (found.chosen is not None or found.tied is not None)
     if identity is None or not several_rows or alike:
@@ -177,6 +193,16 @@ def rows_in_force(
             remedy="Give every row an id of its own, or leave the key out.",
         )
     return found if shared.most == 1 else replace(found, told=f"{found.told}; {shared.told}")
+
+
+def _check_twice(column: str, twice: bool) -> None:
+    """ReleaseError where a table cannot be read before it is released."""
+    if not twice:
+        raise ReleaseError(
+            "whose rows they are is read before anything is drawn, and a stream can be read once",
+            where=column,
+            remedy="Give a file, or, where nobody has two rows, say --one-row-per-person (one_row_per_person=True).",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,13 +258,7 @@ class _PersonReading:
             return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=most)
         kinds = np.unique(np.stack([strata, values]), axis=1, return_inverse=True)[1].reshape(-1)
         if different := differing(units, kinds.astype(np.int64)):
-            raise ReleaseError(
-                f"{different:,} persons have rows with different values, and draws that equal values share show which "
-                "are equal: what that tells has no bound",
-                where=f"column {column}",
-                remedy=f"Release one row of each (--person {shlex.quote(column)} --rows one), or give every row an id "
-                f"of its own and say --person {shlex.quote(column)} --rows independent.",
-            )
+            raise differing_values(different, column)
         return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
 
     def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
@@ -300,6 +320,17 @@ class _PersonReading:
         every = [np.concatenate(one) if one else np.zeros(0, np.int64) for one in codes]
         strata = every[1] if given else np.zeros(len(units), np.int64)
         return units, every[0], strata, every[-1] if readers[-1] is secret else None
+
+
+def differing_values(persons: int, column: str) -> ReleaseError:
+    """Rows of one id were to share draws, and so many persons have rows that differ."""
+    return ReleaseError(
+        f"{persons:,} persons have rows with different values, and draws that equal values share show which are "
+        "equal: what that tells has no bound",
+        where=f"column {column}",
+        remedy=f"Release one row of each (--person {shlex.quote(column)} --rows one), or give every row an id "
+        f"of its own and say --person {shlex.quote(column)} --rows independent.",
+    )
 
 
 def _strata(protocol: AnyProtocol) -> Sequence[Protocol]:

@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from discreet.release.draft_files import ordered_share, stored_part
 from discreet.release.parts import PartJob, counted_part
+from discreet.release.shared_ids import ID, KIND, PERSON, id_texts, person_kinds
+from discreet.spark.cluster import warn_open_shuffles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,6 +54,19 @@ def counted_parts(source: DataFrame, job: PartJob) -> Iterator[bytes]:
     yield from map(bytes, source.mapInArrow(CountingPart(job), SAID).toArrow()["sealed"].to_pylist())
 
 
+def repeated_ids_in(source: DataFrame, read: Callable[[Batches], Batches]) -> bool:
+    """Whether one of the texts that workers read occurs twice."""
+    warn_open_shuffles(source.sparkSession)
+    texts = source.mapInArrow(read, f"{ID} string")
+    return texts.groupBy(ID).count().where("count > 1").limit(1).count() > 0
+
+
+def differing_persons(source: DataFrame, read: Callable[[Batches], Batches]) -> int:
+    """How many of the persons that workers read have two kinds."""
+    kinds = source.mapInArrow(read, f"{PERSON} binary, {KIND} binary")
+    return int(kinds.distinct().groupBy(PERSON).count().where("count > 1").count())
+
+
 def part_number() -> int:
     from pyspark import TaskContext
 
@@ -68,6 +83,24 @@ class CountingPart:
 
     def __call__(self, batches: Batches) -> Batches:
         return said_rows([counted_part(self.job, batches, part_number())])
+
+
+@dataclass(frozen=True, eq=False)
+class IdTexts:
+    """What a worker does with a column that looks like an id."""
+
+    def __call__(self, batches: Batches) -> Batches:
+        return id_texts(batches)
+
+
+@dataclass(frozen=True, eq=False)
+class PersonKinds:
+    """What a worker does with records that may share ids."""
+
+    job: PartJob
+
+    def __call__(self, batches: Batches) -> Batches:
+        return person_kinds(self.job, batches)
 
 
 @dataclass(frozen=True, eq=False)

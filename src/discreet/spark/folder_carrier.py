@@ -6,7 +6,7 @@ it there. Whoever names the files instead of a frame of them saves it. A part is
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,19 @@ from discreet.records.source import BATCH_ROWS, no_values_in_errors
 from discreet.release.parts import PartJob, Seal, numbered_part
 from discreet.release.readings import Reading
 from discreet.spark.cluster import carrying, spark_words
-from discreet.spark.exchange import SAID, DrawingPart, buckets_of, exchanged, part_number, said_rows
+from discreet.spark.exchange import (
+    SAID,
+    Batches,
+    DrawingPart,
+    IdTexts,
+    PersonKinds,
+    buckets_of,
+    differing_persons,
+    exchanged,
+    part_number,
+    repeated_ids_in,
+    said_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,6 +88,23 @@ class FolderCarrier:
             raise TableError("files of different columns", where=self.source, remedy="Give a frame that unites them.")
         return schemas[0]
 
+    def first(self, records: int) -> pa.Table:
+        found: list[pa.RecordBatch] = []
+        with no_values_in_errors(self.source):
+            batches = (batch for path in self._files for batch in pq.ParquetFile(path).iter_batches(records))
+            while sum(map(len, found)) < records and (batch := next(batches, None)) is not None:
+                found.append(batch)
+            return pa.Table.from_batches(found, self.schema)
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        with spark_words("the table"), carrying(self.spark):
+            readings = {name: _Read(tuple(self.parts), (name,), IdTexts()) for name in columns}
+            return next((name for name, read in readings.items() if repeated_ids_in(self._numbers(), read)), None)
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        with spark_words("the table"), carrying(self.spark):
+            return differing_persons(self._numbers(), _Read(tuple(self.parts), tuple(columns), PersonKinds(job)))
+
     @property
     def buckets(self) -> int:
         return buckets_of(self.spark)
@@ -123,6 +152,20 @@ class FolderCarrier:
                 DrawingPart(job) if numbered is not None else _FolderReading(job, tuple(self.parts), tuple(columns))
             )
             yield from exchanged(source, reading, job)
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What a worker does with its part, without a job that says what else is read of it."""
+
+    parts: tuple[FilePart, ...]
+    columns: tuple[str, ...]
+    work: Callable[[Batches], Batches]
+
+    def __call__(self, batches: Batches) -> Batches:
+        for _ in batches:
+            pass
+        return self.work(self.parts[part_number()].batches(self.columns, ()) if self.parts else iter(()))
 
 
 @dataclass(frozen=True, eq=False)

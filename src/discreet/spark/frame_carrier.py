@@ -7,7 +7,7 @@ table that is named by its path is read by the workers themselves, once (`folder
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -21,8 +21,21 @@ from discreet.release.assembly import PartsRequest, release_in_parts
 from discreet.release.ledger import Account
 from discreet.release.parts import PartJob, numbered_part
 from discreet.release.sanitise import Job, Outcome
+from discreet.release.whose_rows import RowsAsked
 from discreet.spark.cluster import carrying, chosen, session, session_of, spark_words
-from discreet.spark.exchange import SAID, DrawingPart, buckets_of, counted_parts, exchanged, part_number, said_rows
+from discreet.spark.exchange import (
+    SAID,
+    DrawingPart,
+    IdTexts,
+    PersonKinds,
+    buckets_of,
+    counted_parts,
+    differing_persons,
+    exchanged,
+    part_number,
+    repeated_ids_in,
+    said_rows,
+)
 from discreet.spark.folder_carrier import FolderCarrier, path_of
 
 if TYPE_CHECKING:
@@ -45,6 +58,10 @@ def sanitise_frame(
     policy: Policy | str | PathLike[str] | None = None,
     unknown_anyway: bool = False,
     repeat: bool = False,
+    person: str | None = None,
+    household: str | None = None,
+    rows: str | None = None,
+    one_row_per_person: bool = False,
     announce: Callable[[Account], None] = lambda account: None,
 ) -> Outcome:
     """Release a frame of Spark into a folder: Parquet files and `_manifest.json`.
@@ -72,7 +89,7 @@ def sanitise_frame(
     """
     request = PartsRequest(
         protocol, to, tuple(keep), keep_anyway, key, identity, several_rows, ledger, people, budget, policy,
-        unknown_anyway, repeat,
+        unknown_anyway, repeat, RowsAsked(person, household, rows, one_row_per_person),
     )  # fmt: skip
     path = path_of(df)
     carrier = FrameCarrier(df) if path is None else FolderCarrier(session(), path)  # type: ignore[arg-type]
@@ -87,6 +104,7 @@ def sanitise_path(job: Job, master: str | None, announce: Callable[[Account], No
             job.source, job.protocol, to=job.target, key=job.key, identity=job.identity, keep=job.keep,
             keep_anyway=job.keep_anyway, several_rows=job.several_rows, people=job.data, budget=job.budget,
             policy=job.policy, unknown_anyway=job.unknown_anyway, repeat=job.repeat, announce=announce,
+            **asdict(job.rows),
         )  # fmt: skip
     finally:
         spark.stop()
@@ -103,6 +121,19 @@ class FrameCarrier:
         spark = session_of(self.frame)
         with spark_words("the table"), carrying(spark):
             return self.frame.limit(0).toArrow().schema
+
+    def first(self, records: int) -> pa.Table:
+        with spark_words("the table"), carrying(session_of(self.frame)):
+            return self.frame.limit(records).toArrow()
+
+    def repeated(self, columns: Sequence[str]) -> str | None:
+        with spark_words("the table"), carrying(session_of(self.frame)):
+            found = (name for name in columns if repeated_ids_in(chosen(self.frame, [name]), IdTexts()))
+            return next(found, None)
+
+    def differing(self, job: PartJob, columns: Sequence[str]) -> int:
+        with spark_words("the table"), carrying(session_of(self.frame)):
+            return differing_persons(chosen(self.frame, list(columns)), PersonKinds(job))
 
     @cached_property
     def buckets(self) -> int:
