@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from discreet.exceptions import ParameterError
-from discreet.policy import LARGEST_FILE, VARIABLE, Circumstances, Policy
+from discreet.files.toml_file import LARGEST_FILE
+from discreet.policy import VARIABLE, Circumstances, Policy
 
 FILE = """
 notions = ["LIP", "RLDP"]

@@ -20,19 +20,17 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import tomllib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from discreet.exceptions import ParameterError
+from discreet.files.toml_file import read_toml
 from discreet.notions.by_name import kinds
 
 VARIABLE = "DISCREET_POLICY"
-LARGEST_FILE = 1 << 20
-"""1 MiB: a policy is a page. Of a longer file nothing is taken, for what is left out could be the rule that counts."""
 SAYS = "the policy says"
 
 
@@ -120,19 +118,6 @@ class Policy:
         return found
 
 
-def read_toml(path: str | os.PathLike[str], what: str, remedy: str) -> tuple[dict[str, Any], bytes]:
-    """What a file says, and its bytes. It is read whole or not at all: cut short, it would lose rules unseen."""
-    reason = f"above {LARGEST_FILE >> 20} MiB"
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-        if len(data) <= LARGEST_FILE:
-            return tomllib.loads(data.decode()), data
-    except (OSError, ValueError) as error:
-        reason = type(error).__name__
-    raise ParameterError(f"the {what} cannot be read ({reason})", where=str(path), remedy=remedy)
-
-
 def nearest(given: str, known: set[str]) -> str | None:
     """A remedy that names what was probably meant."""
     close = get_close_matches(given, sorted(known), n=1)
@@ -172,7 +157,7 @@ def _switch(value: Any, key: str) -> bool:
 
 def _levels(value: Any, key: str) -> dict[str, float]:
     if not isinstance(value, dict) or not all(
-        type(e) in (int, float) and 0 <= e < float("inf") for e in value.values()
+        type(e) in (int, float) and 0 <= e <= sys.float_info.max for e in value.values()
     ):
         raise ParameterError("not levels by notion", where=key, remedy="Write [epsilon] and below it LIP = 0.5.")
     return {_notion(name, key): float(level) for name, level in value.items()}

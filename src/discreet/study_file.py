@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -27,9 +28,10 @@ from typing import Any, Final, cast
 
 from discreet.exceptions import AlphabetError, ParameterError, TableError
 from discreet.files.atomic_file import PIPE
+from discreet.files.toml_file import LARGEST_WHOLE, read_toml
 from discreet.notions import Notion
 from discreet.notions.by_name import kinds, notion_of
-from discreet.policy import nearest, read_toml
+from discreet.policy import nearest
 from discreet.records.source import SUFFIXES, Format
 from discreet.release import Job, RowsAsked
 
@@ -37,6 +39,8 @@ DEFAULT_CONFIDENCE: Final = 0.95  # of exact limits for a set of distributions, 
 PURPOSES: Final = ("values", "statistics", "information")
 DEFAULT_PURPOSE: Final = "values"
 """What most people who receive a table do: they open it, read it, count it. See docs/purposes.md."""
+LONGEST_NAME, LONGEST_PATH = 255, 4095
+"""Bytes of a name, and signs of a whole path, that no file system of today exceeds."""
 TARGETS: Final = {
     "protocol": "protocol.json",
     "released": "released.csv",
@@ -265,6 +269,15 @@ def _text(value: Any, key: str) -> str:
     return value
 
 
+def _path(value: Any, key: str) -> str:
+    """Where no file can be, every system call would say so in words of its own."""
+    path = _text(value, key)
+    longest = max(len(part.encode("utf-8", "surrogatepass")) for part in path.split(os.sep))
+    if "\0" in path or longest > LONGEST_NAME or len(path) > LONGEST_PATH:
+        raise ParameterError("a name that no file can have", where=key, remedy="Give a shorter one, without NUL.")
+    return path
+
+
 def _names(value: Any, key: str) -> tuple[str, ...]:
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
@@ -281,13 +294,13 @@ def _switch(value: Any, key: str) -> bool:
 
 
 def _positive(value: Any, key: str) -> float:
-    if type(value) not in (int, float) or not 0 < value < float("inf"):
+    if type(value) not in (int, float) or not 0 < value <= sys.float_info.max:
         raise ParameterError("not a positive number", where=key, remedy=f"Write {key} = 1.0.")
     return float(value)
 
 
 def _whole(value: Any, key: str) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= LARGEST_WHOLE:
         raise ParameterError("not a number of records", where=key, remedy=f"Write {key} = 1000.")
     return value
 
@@ -326,12 +339,13 @@ def _targets(value: Any, key: str) -> dict[str, str]:
             raise ParameterError(
                 "a target that no study has", where=name, remedy=nearest(name, set(TARGETS)) or "See the documentation."
             )
-    return {name: _text(path, name) for name, path in value.items()}
+    return {name: _path(path, name) for name, path in value.items()}
 
 
 CHECKS: Final[dict[str, Callable[[Any, str], Any]]] = {
-    **dict.fromkeys(("table", "person", "household", "rows", "weight", "public", "letters", "about"), _text),
-    **dict.fromkeys(("method", "encoding", "people", "data", "policy", "ceiling", "task", "key", "id"), _text),
+    **dict.fromkeys(("table", "public", "letters", "policy", "key"), _path),
+    **dict.fromkeys(("person", "household", "rows", "weight", "about", "method", "encoding", "people"), _text),
+    **dict.fromkeys(("data", "ceiling", "task", "id"), _text),
     **dict.fromkeys(("secret", "release", "given", "keep", "columns", "bins", "merge"), _names),
     **dict.fromkeys(("sees_secret", "include_secret", "keep_order", "fewer_outputs", "unknown_anyway"), _switch),
     **dict.fromkeys(("one_row_per_person", "same_noise", "repeat", "several_rows"), _switch),

@@ -131,3 +131,25 @@ def test_a_secret_whose_values_differ_below_the_microsecond_is_hidden() -> None:
 
     assert true_factor(moment) <= np.exp(0.5) + 1e-9
     assert true_factor(pa.array(np.minimum(truth, 1))) > 5
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ['size 5"', '5" size', 'a"b"c', '"quoted ""5"", and a\nline"', "a'b"])
+@pytest.mark.parametrize("later", ['7"', "7", '"7"""'])
+def test_a_quotation_mark_in_a_header_swallows_no_records(
+    separator: str, name: str, later: str, tmp_path: Path
+) -> None:
+    """Once everything up to the next one was taken for names, and a third of the table was counted."""
+    path = tmp_path / "t.csv"
+    lines = [separator.join(["s", "x", name])]
+    lines += [separator.join(["fm"[i % 2], "uvw"[i % 3], later if i == 200 else "6"]) for i in range(300)]
+    path.write_text("\n".join(lines) + "\n")
+    assert dc.Joint.from_table(path, secret="s", release="x").n == 300
+
+
+def test_a_first_line_that_cannot_be_told_from_records_is_refused(tmp_path: Path) -> None:
+    """By another separator the quotation mark opens a field; by this one it does not."""
+    path = tmp_path / "t.csv"
+    path.write_text('s,x,a;"b\n' + 'm,u,1\nf,v,2"\n' * 100)
+    with pytest.raises(dc.DiscreetError):
+        dc.Joint.from_table(path, secret="s", release="x")

@@ -85,3 +85,37 @@ def test_the_same_in_errors():
     error = dc.AlphabetError(f"no such column {HOSTILE}", where=HOSTILE, remedy=HOSTILE)
     assert not unseen(str(error) + error.what + error.where + error.remedy)
     assert unseen(HOSTILE)
+
+
+MARKUP = [r"nope\[/b]", r"nope\[link=http://evil.example]click", "nope[blink]m[/blink]", ":bomb:", "nope\\"]
+
+
+@pytest.mark.parametrize("name", MARKUP)
+def test_names_that_look_like_markup_are_shown_as_they_are(name, tmp_path, monkeypatch, capfd):
+    """A backslash before a bracket once ended in another library's error, or in a link of a column's making."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert run(["look", f"{name}.csv"]) == 3
+    assert f"{name}.csv" in capfd.readouterr().err.replace("\n", "")
+    table = pa.table({"secret": ["f", "m"] * 60, f"{name}x": [name, "b", "b"] * 40})
+    with pa.OSFile("t.arrow", "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    assert run(["look", "t.arrow", "--secret", "secre"]) == 3
+    assert run(["design", "t.arrow", "--secret", "secret", "--release", f"{name}y"]) == 3
+    told = capfd.readouterr()
+    assert f"{name}x" in told.err.replace("\n", "")
+    assert "\x1b]8" not in told.err
+
+
+@pytest.mark.parametrize("name", MARKUP)
+def test_letters_that_look_like_markup_are_shown_by_an_audit(name, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    joint = dc.Joint.from_counts([[9, 4], [3, 7]], [name, "q"], [dc.Attribute("x", (name, "b"))])
+    dc.design(joint, dc.LIP(0.5)).protocol.save("p.json")
+    assert run(["audit", "p.json"]) == 0
+    told = capfd.readouterr().out
+    assert name.split("[")[0].rstrip("\\") in told
+    assert "\x1b]8" not in told
+    assert "\x1b[5m" not in told
+    assert "\N{BOMB}" not in told

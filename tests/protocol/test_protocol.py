@@ -116,5 +116,6 @@ def test_rows_too_small_to_round_are_merged_not_mixed():
 
 def test_a_channel_that_breaks_its_notion_is_refused_by_name():
     joint = Joint.from_counts([[50, 3], [2, 70]], secrets=["flu", "cold"], releases=["x", "y"])
-    with pytest.raises(ProofError, match=r"LDP\(1\).*'flu' against 'cold'"):
+    with pytest.raises(ProofError, match=r"LDP\(1\).*one value of the secret against another") as error:
         rounded(Channel(np.eye(2), joint.letters), joint, LDP(1.0))
+    assert not any(name in str(error.value) for name in ("flu", "cold", "'x'", "'y'"))

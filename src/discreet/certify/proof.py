@@ -7,7 +7,7 @@ and the type of the set. Looking it up takes the very type; a subclass, or a set
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
@@ -58,13 +58,12 @@ class ProofAttempt:
     def proven(self) -> bool:
         return bool(self.holds.all())
 
-    def words(self, y: int, outputs: Sequence[Hashable] | None = None) -> str:
-        """Output and secrets by name, the output by position if it has none."""
+    def words(self, y: int) -> str:
+        """The output by its number, and what is compared: letters are values of the data, and no message has any."""
         found = self.witness(y)
-        output = f"number {y}" if outputs is None else repr(outputs[y])
-        known = "".join(f", given {name} = {value!r}" for name, value in found.side_channel)
-        against = "the population" if found.other is BEFORE else repr(found.other)
-        return f"output {output}, {found.secret!r} against {against}{known}"
+        known = "".join(f", given {name}" for name, _ in found.side_channel)
+        against = "the population" if found.other is BEFORE else "another"
+        return f"output number {y}, one value of the secret against {against}{known}"
 
 
 def all_of(found: Sequence[ProofAttempt]) -> ProofAttempt:

@@ -135,7 +135,7 @@ def run(arguments: list[str]) -> int:
         _show(error, "--json" in arguments)
         return code_of(error)
     except (Interrupted, KeyboardInterrupt) as stop:
-        _tell(f"[bold]Interrupted.[/] {str(stop) or NOTHING}")
+        _tell("Interrupted.", "bold", f" {str(stop) or NOTHING}")
         return 130
     except Exception as error:
         place = _place(error)
@@ -157,26 +157,24 @@ def _show(error: DiscreetError, as_json: bool) -> None:
         fault = {"kind": type(error).__name__, "what": error.what, "where": error.where, "remedy": error.remedy}
         typer.echo(json.dumps({"error": fault}, ensure_ascii=False))
         return
-    _tell(f"[bold red]Error:[/] {_plain(error.what)}.")
+    _tell("Error:", "bold red", f" {error.what}.")
     if error.where:
-        _tell(f"  where: {_plain(error.where)}")
+        _tell("  where:", "", f" {error.where}")
     if error.remedy:
-        _tell(f"  remedy: {_plain(error.remedy)}")
+        _tell("  remedy:", "", f" {error.remedy}")
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    _tell(f"[yellow]Warning:[/] {_plain(str(message))}")
+    _tell("Warning:", "yellow", f" {message}")
 
 
-def _tell(line: str) -> None:
+def _tell(title: str, style: str, text: str) -> None:
+    """Nothing of the text is markup: names may look like it."""
+    from rich.text import Text
+
     from discreet.cli.show import stderr
 
-    stderr.print(line)
-
-
-def _plain(text: str) -> str:
-    """File names may contain what rich reads as markup."""
-    return text.replace("[", "\\[")
+    stderr.print(Text.assemble((title, style), text))
 
 
 def _place(error: Exception) -> str:

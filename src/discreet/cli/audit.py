@@ -14,7 +14,7 @@ from rich.text import Text
 from discreet.cli.options import BinsOf, Bits, Encoding, Json, Merge, grouping_of
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, facts, stdout, strata_table, stratum_label
-from discreet.exceptions import ParameterError
+from discreet.exceptions import ParameterError, visible
 from discreet.phrases import BITS, NATS
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def audit(
     unit = BITS if bits else NATS
     table = Table("notion", "level", "worst case", title="Levels", title_justify="left", title_style="bold", box=None)
     for name, level in found.levels.items():
-        table.add_row(name, "∞" if math.isinf(level.epsilon) else f"{level.epsilon:.6g}", found.witnesses[name])
+        stated = "∞" if math.isinf(level.epsilon) else f"{level.epsilon:.6g}"
+        table.add_row(name, stated, Text(visible(found.witnesses[name])))
     stdout.print(table)
     stdout.print()
     facts(

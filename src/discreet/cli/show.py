@@ -50,8 +50,8 @@ MOST_OF: Final = {
     Purpose.information: "information",
 }
 MARKS: Final = "●+×○"
-stdout = Console(highlight=False)
-stderr = Console(stderr=True, highlight=False)
+stdout = Console(highlight=False, emoji=False)
+stderr = Console(stderr=True, highlight=False, emoji=False)
 
 
 def as_json(content: Mapping[str, Any]) -> None:

@@ -138,6 +138,7 @@ def estimate_by(
         By the values of the column, an `Estimate`.
     Raises:
         AlphabetError: no such column, or a column that is secret or released.
+        ParameterError: a protocol with given columns.
         TableError: a value in the release that is no output of the protocol.
     Example:
         >>> import discreet as dc, pyarrow as pa
@@ -147,6 +148,9 @@ def estimate_by(
         >>> {town: found.n for town, found in estimate_by(table, channel, "town", column="release").items()}
         {'N': 50, 'S': 50}
     """
+    if isinstance(protocol, Strata):
+        remedy = "estimate_strata has each stratum by itself; estimate has all of them together."
+        raise ParameterError("a protocol with given columns, which are its groups", where="estimate_by", remedy=remedy)
     model = model_of(protocol, assume, column)
     groups = count_groups(released, model, by, encoding)
     options = method, on, pseudo_records, rows_per_person

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.channel import Channel
 from discreet.joint import Joint
 from discreet.notions.lip import LIP, information_rows
@@ -14,6 +16,9 @@ from discreet.uncertainty.uncertainty import Uncertainty
 
 PERFECT = 1e-9
 """The level at which independence is proven: the step in which levels are stated."""
+
+ROUNDING = 1e-12
+"""Shares that differ by less are the same: as a condition of its own their rounding would forbid the letter."""
 
 
 def _promise(_: Perfect, joint: Joint, epsilon: float) -> str:
@@ -69,7 +74,8 @@ class Perfect(Notion):
 
     def cone(self, joint: Joint) -> Cone:
         """p_{Z|s}·v = p_Z·v"""
-        return Cone(information_rows(joint.letter_given_secret, joint.prior, 0.0))
+        rows = information_rows(joint.letter_given_secret, joint.prior, 0.0)
+        return Cone(np.where(np.abs(rows) <= ROUNDING * joint.prior, 0.0, rows))
 
     def level(self, channel: Channel, joint: Joint) -> Level:
         """That of LIP."""

@@ -28,6 +28,7 @@ from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.protocol.rounding import rounded
 from discreet.protocol.seal import check_seal, seal_of
 from discreet.protocol.statement import Statement
+from discreet.records.letters import released_columns
 from discreet.records.noise import StratumNoise, noisy_size, projected
 from discreet.records.persons import WhoseRows
 from discreet.uncertainty.confidence import Confidence
@@ -151,6 +152,7 @@ class Protocol:
     ) -> Protocol:
         """Round the channel, repair what rounding broke, and prove it. `cost` says what that took, in nats."""
         exact, said = rounded(channel, joint, notion, bits), Statement.about(joint.rows)
+        released_columns(joint, exact.outputs)
         return cls(exact.weights, exact.bits, joint, notion, exact.outputs, source, cost=exact.cost, statement=said)
 
     def _proven(self) -> float:

@@ -75,7 +75,7 @@ def rounded(channel: Channel, joint: Joint, notion: Notion, bits: int = BITS) ->
     y = int(np.argmax(found.violation))
     raise ProofError(
         f"the channel does not satisfy {words_of(notion).name}({notion.epsilon:g}), and not by rounding alone",
-        where=found.words(y, outputs),
+        where=found.words(y),
         remedy="Design it again, or state the level that an audit of it shows.",
     )
 

@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -229,10 +230,19 @@ def _utf8(octets: pa.Array) -> pa.Array | None:
         return None
 
 
+def is_missing(value: Any) -> bool:
+    """None, what is not equal to itself, and the NA of pandas, which is neither."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    if isinstance(value, (float, datetime, np.floating, np.datetime64, np.timedelta64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ == "NAType"
+
+
 def text_of_one(value: Any) -> str | None:
-    if value is None or (isinstance(value, float | datetime) and value != value):
+    if is_missing(value):
         return None
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float | np.floating) and value.is_integer():
         return str(int(value))
     if isinstance(value, datetime):
         return str(value).removesuffix(MIDNIGHT)

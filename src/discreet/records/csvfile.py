@@ -39,8 +39,11 @@ MARKS: Final = {
 }
 """The mark of UTF-32 begins like that of UTF-16."""
 _LETTERS: Final = pa.dictionary(pa.int32(), pa.binary())
-FIRST_RECORD: Final = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+(?:\r\n|\n|\r(?=[^\n]))')
-"""Up to the first line end outside quotes, a carriage return only where the byte after it is known."""
+FIRST_RECORD: Final = re.compile(
+    rb'(?:[^"\r\n]++|(?<=[^,;\t|])"|(?<![^,;\t|])"(?:[^"]++|"")*+")*+(?:\r\n|\n|\r(?=[^\n]))'
+)
+"""Up to the first line end outside quotes, which are opened where a field begins and nowhere else; a carriage return
+only where the byte after it is known."""
 NO_CHARACTERS: Final = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
 """Encodings of names and of program text: they raise on some bytes, or read a backslash as something else."""
 NO_NAME: Final = re.compile(r"[+-]?[\d.,\s]*\d[\d.,\s]*([eE][+-]?\d+)?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?|[?.-]+")
@@ -292,7 +295,9 @@ def _columns(data: bytes, separator: str, size: int) -> list[set[str]]:
 
 
 def _fields(text: str, separator: str) -> list[str]:
+    """The names of the first record; none where it is more than one by this separator."""
     try:
-        return [name.strip() for name in next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])]
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error:
         return []
+    return [name.strip() for name in rows[0]] if len(rows) == 1 else []

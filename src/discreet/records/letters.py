@@ -287,11 +287,21 @@ def column_of(joint: Any) -> str:
 
 
 def released_columns(joint: Any, outputs: Sequence[Hashable]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The columns of a release, each with the label of every output.
+    """The columns of a release, each with the label of every output; AlphabetError where two outputs would be read as
+    one.
 
     Outputs that are values, one for each of several columns, are released as these columns; others as one column.
     """
     if len(joint.released) > 1 and set(outputs) <= set(joint.target_letters):
         parts: Any = outputs
-        return tuple((column.name, tuple(label(one[i]) for one in parts)) for i, column in enumerate(joint.released))
-    return ((column_of(joint), tuple(label(output) for output in outputs)),)
+        found = tuple((column.name, tuple(label(one[i]) for one in parts)) for i, column in enumerate(joint.released))
+    else:
+        found = ((column_of(joint), tuple(label(output) for output in outputs)),)
+    written = [[spreadsheet_safe(text).strip() for text in labels] for _, labels in found]
+    if len(set(zip(*written, strict=True))) < len(outputs):
+        raise AlphabetError(
+            "two outputs are written alike, as a missing value and the text of that name are",
+            where=", ".join(name for name, _ in found),
+            remedy="Give one of the values another name in the table, or merge the two (--merge).",
+        )
+    return found

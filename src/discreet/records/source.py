@@ -30,8 +30,9 @@ from discreet.arrays import Integers
 from discreet.exceptions import AlphabetError, InOwnWords, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.sealed_file import SealedFile, seekable
-from discreet.records.cells import is_text, text_of, value_type
+from discreet.records.cells import is_text
 from discreet.records.csvfile import CsvRecords, filled, nearest_columns
+from discreet.records.frames import held_column, whole_columns
 
 Format = Literal["csv", "parquet", "arrow"]
 SUFFIXES: Final[dict[str, Format]] = {
@@ -220,36 +221,13 @@ def _same_name(_: Exception) -> AlphabetError:
 def _frame(
     frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str], optional: Sequence[str]
 ) -> tuple[_Batches, tuple[str, ...]]:
-    schema = frame.collect_schema()
-    check_names(names, schema.names())
-    names = [*names, *there(optional, schema.names())]
-    chosen = frame.select(*names)
-    if chosen.implementation.is_polars():
-        # A polars Categorical declares nothing: its categories are those met so far. An Enum does.
-        chosen = chosen.with_columns(nw.col(name).cast(nw.String) for name in names if schema[name] == nw.Categorical)
-    eager = chosen.collect(backend="pyarrow") if isinstance(chosen, nw.LazyFrame) else chosen
-    columns, mixed = {}, []
-    for name in names:
-        column = eager.get_column(name)
-        try:
-            columns[name] = _worded(column.to_arrow())
-        except (pa.ArrowException, ValueError, TypeError, OverflowError):
-            columns[name] = text_of(column.to_list())
-            mixed.append(name)
-    table = pa.table(columns)
-    return _selected(table.schema, names, table.to_batches()), tuple(mixed)
-
-
-def _worded(cells: pa.Array) -> pa.Array:
-    """Intervals, as pd.cut makes them, as the text that pandas shows, in their order; other cells as they are."""
-    kind = value_type(cells.type)
-    if not isinstance(kind, pa.BaseExtensionType) or kind.extension_name != "pandas.interval":
-        return cells
-    if not pa.types.is_dictionary(cells.type):
-        cells = cells.to_pandas()
-        return pa.array([None if one != one or one is None else str(one) for one in cells], pa.large_string())
-    words = pa.array([str(one) for one in cells.dictionary.to_pandas()], pa.large_string())
-    return pa.DictionaryArray.from_arrays(cells.indices, words)
+    known = frame.collect_schema().names()
+    check_names(names, known)
+    names = [*names, *there(optional, known)]
+    eager = whole_columns(frame.select(*names))
+    columns = {name: held_column(eager.get_column(name)) for name in names}
+    table = pa.table({name: cells for name, (cells, _) in columns.items()})
+    return _selected(table.schema, names, table.to_batches()), tuple(n for n, (_, mixed) in columns.items() if mixed)
 
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------

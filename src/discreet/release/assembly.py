@@ -30,8 +30,8 @@ from discreet.randomness import Keystream, fresh_key
 from discreet.records.persons import NOT_CHECKED, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
-from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, kept_counts, kept_needs, not_given
 from discreet.release.id_columns import SAMPLE, repeated_ids, suspected_ids
+from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, kept_counts, kept_needs, not_given
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger
 from discreet.release.manifest import account_of, statement

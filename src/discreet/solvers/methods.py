@@ -114,7 +114,11 @@ class Method:
         """The best solution within the effort. What is compiled the first time is no part of it."""
         refused = self.refuses(problem)
         if refused is not None:
-            raise ParameterError(refused, where=self.name, remedy='Use method="auto", or another one by name.')
+            planned = plan(*problem.asked, problem.utility).method == self.name
+            remedy = (
+                "Use another utility, or another notion." if planned else 'Use method="auto", or another one by name.'
+            )
+            raise ParameterError(refused, where=self.name, remedy=remedy)
         before = time.monotonic()
         self.compiles(problem)
         return solve(self.solutions, problem, effort.later(time.monotonic() - before))

@@ -26,13 +26,13 @@ def random_joint(seed: int) -> dc.Joint:
     return dc.Joint(random.dirichlet(np.full(3 * c, 0.7)).reshape(c, 3))
 
 
-def on_a_grid(joint: dc.Joint, limit: float, kind: str) -> float:
+def on_a_grid(joint: dc.Joint, limit: float, kind: str, guessed: bool = False) -> float:
     """The best mechanism whose posteriors lie on a grid: permitted, so no bound may lie below it."""
     parts = np.array([p for p in product(range(STEPS + 1), repeat=2) if sum(p) <= STEPS])
     grid = np.hstack([parts, STEPS - parts.sum(axis=1, keepdims=True)]) / STEPS
     grid = np.vstack([grid, joint.prior])
     secrets = grid @ (joint.table / joint.prior).T
-    worth = (xlogy(grid, grid) - grid * np.log(joint.prior)).sum(axis=1)
+    worth = grid.max(axis=1) if guessed else (xlogy(grid, grid) - grid * np.log(joint.prior)).sum(axis=1)
     told = {
         "funnel": (xlogy(secrets, secrets) - secrets * np.log(joint.secret_prior)).sum(axis=1),
         "leakage": (secrets / joint.secret_prior).max(axis=1),
@@ -59,6 +59,31 @@ def test_no_grid_beats_the_bound(seed: int) -> None:
         assert best <= found.upper_bound + 1e-9
         assert found.utility > best - 1e-6
         assert found.protocol.epsilon <= notion.epsilon
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("ceiling", [None, dc.LIP(0.8)])
+def test_no_grid_guesses_better_under_a_funnel(seed: int, ceiling: dc.LIP | None) -> None:
+    """A largest of linear functions under a sum over secrets once ended in an error of numpy."""
+    joint = random_joint(seed)
+    nats = [0.02, 0.1, 0.5][seed % 3] * mutual_information(joint.table)
+    found = dc.design(joint, dc.Funnel(nats, ceiling=ceiling), utility=dc.CorrectGuess)
+    assert found.gap < 2e-6
+    assert found.protocol.leakage <= nats + 1e-12
+    assert found.utility == pytest.approx(dc.CorrectGuess.of(joint, found.protocol.channel), abs=1e-9)
+    best = on_a_grid(joint, nats, "funnel", guessed=True)
+    if ceiling is None:
+        assert best <= found.upper_bound + 1e-9
+        assert found.utility > best - 1e-6
+    # Planted: the bound of half the leakage is none of the whole.
+    assert dc.design(joint, dc.Funnel(nats / 2), utility=dc.CorrectGuess).upper_bound < found.utility - 1e-6 or ceiling
+
+
+def test_the_best_guess_of_a_task_under_a_funnel() -> None:
+    joint = dc.Joint.from_counts([[30, 10, 5, 9], [5, 20, 40, 8], [9, 9, 2, 30]], include_secret=True)
+    found = dc.design(joint, dc.Funnel(0.05), utility=dc.CorrectGuess)
+    assert found.gap < 2e-6
+    assert found.protocol.leakage <= 0.05
 
 
 def test_one_certificate_bounds_all_limits() -> None:

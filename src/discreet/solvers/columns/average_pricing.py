@@ -4,24 +4,28 @@ Prices have one entry more than there are letters: λ times the limit of the ave
 what a mechanism can be worth but for δ. Two kinds of averages have an exact search. Where g is the largest of few
 linear functions G_i·v, a row is given one letter more, of no mass: γ with G_i·v ≤ limit·γ for all i, and everything is
 as without an average. Where g is a sum of convex functions of the forms t_s = p(z|s)·v, as for the funnel, the search
-over boxes uses its tangents.
+over boxes uses its tangents; and where μ is the largest of few linear functions, each of these is searched by itself,
+as a part of the prices: what is left to gain is concave.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.notions.notion import Average, Cone
 from discreet.solvers.columns.ascent import ascend
-from discreet.solvers.columns.pricing import PricedRows, Pricer
+from discreet.solvers.columns.pricing import BoxSearch, PricedRows, Pricer, RowsMet
 from discreet.solvers.columns.simplex import never
 from discreet.solvers.problem import Problem
 from discreet.solvers.splitting import Splitting
 from discreet.utilities.utility import PiecewiseLinear, Separable, scalar_of
 
+NOTHING = Separable("nothing", h=np.zeros_like, slope=np.zeros_like, scalar=lambda _: 0.0)
+"""The utility of a search whose gains are all in the prices."""
 STEPS = 300
 """Pairwise steps of a climb, at most; near the top a few are enough."""
 
@@ -48,6 +52,9 @@ class TangentPricer(AveragePricer):
         measure = self.problem.measure
         if not isinstance(measure, Separable) or not len(rows) or not alpha[-1] > 0:
             return super().climb(rows, alpha, late)
+        return self._ascended(rows, measure, alpha, late)
+
+    def _ascended(self, rows: Floats, measure: Separable, alpha: Floats, late: Callable[[], bool]) -> Floats:
         area, at_once = self.body.area(alpha), self.body.at_once
         points = np.ascontiguousarray(rows * self.body.scale)
         for start in range(0, len(points), at_once):
@@ -55,6 +62,55 @@ class TangentPricer(AveragePricer):
                 break
             ascend(scalar_of(measure), area, self.body.dictionaries.own(0), points[start : start + at_once], STEPS)
         return self.body.rows(points)
+
+
+class PiecePricer(TangentPricer):
+    """For such a g, and a μ that is the largest of few linear functions."""
+
+    def tighten(self, late: Callable[[], bool] = never) -> None:
+        self.body.tighten(late)
+        self._searches = [BoxSearch(self.body, scalar_of(NOTHING)) for _ in self._pieces]
+
+    @cached_property
+    def _pieces(self) -> Floats:
+        """The linear functions that μ is the largest of, over rows."""
+        measure = self.problem.measure
+        assert isinstance(measure, PiecewiseLinear)
+        return np.asarray(self.problem.spread(measure.pieces(self.problem.target_prior)))
+
+    def _prices(self, alpha: Floats, piece: int) -> Floats:
+        return np.asarray(alpha - np.append(self._pieces[piece], 0.0))
+
+    @property
+    def boxes(self) -> int:
+        return sum(search.boxes for search in self._searches)
+
+    def climb(self, rows: Floats, alpha: Floats, late: Callable[[], bool] = never) -> Floats:
+        """Pairwise steps from every row, on the function that is the largest there."""
+        if not len(rows) or not alpha[-1] > 0:
+            return super().climb(rows, alpha, late)
+        largest = (rows @ self._pieces.T).argmax(axis=1)
+        climbed = rows.copy()
+        for piece in np.unique(largest):
+            here = largest == piece
+            climbed[here] = self._ascended(rows[here], NOTHING, self._prices(alpha, piece), late)
+        return climbed
+
+    def price(
+        self,
+        alpha: Floats,
+        floor: float,
+        enough: int,
+        stop: Callable[[], bool],
+        margin: float = 0.0,
+        most: float = np.inf,
+    ) -> PricedRows:
+        found = RowsMet(self, alpha, floor, stop)
+        bounds = [
+            search.run(self._prices(alpha, piece), floor, margin, found, enough, most, stop)
+            for piece, search in enumerate(self._searches)
+        ]
+        return PricedRows(np.array(found.rows).reshape(-1, len(self.body.scale)), max(bounds))
 
 
 class AllowancePricer(AveragePricer):

@@ -17,7 +17,7 @@ from discreet.arrays import Floats
 from discreet.compiling import example
 from discreet.exceptions import ParameterError
 from discreet.notions.notion import Average, Cone
-from discreet.solvers.columns.average_pricing import AllowancePricer, TangentPricer
+from discreet.solvers.columns.average_pricing import AllowancePricer, PiecePricer, TangentPricer
 from discreet.solvers.columns.pricing import Pricer
 from discreet.solvers.columns.row_master import Master, Mixture
 from discreet.solvers.problem import Effort, Problem, Solution, Status
@@ -92,6 +92,8 @@ def pricer_of(problem: Problem) -> Pricer:
         return Pricer(problem)
     if isinstance(problem.average.measure, PiecewiseLinear):
         return AllowancePricer(problem)
+    if isinstance(problem.measure, PiecewiseLinear):
+        return PiecePricer(problem)
     return FunnelPairs(problem) if suits_pairs(problem) else TangentPricer(problem)
 
 

@@ -22,6 +22,7 @@ from discreet.exceptions import ParameterError, UnfinishedError
 from discreet.notions import LDP
 from discreet.notions.notion import Cone
 from discreet.notions.ordinary_ldp import OrdinaryLDP
+from discreet.notions.perfect import Perfect
 from discreet.solvers.nested import curator_starts, permitted_starts
 from discreet.solvers.problem import Effort, Problem, Solution, Status
 from discreet.solvers.vertices.accurate_rows import AccurateRows, RowSource, climbed_rows, rounds, settled_rows
@@ -63,8 +64,9 @@ MOST_MENDED = 0.9
 
 
 def refuses_accuracy(problem: Problem) -> str | None:
-    right = isinstance(problem.utility, Accuracy | Balance)
-    return None if right else "a utility that is not accuracy"
+    if not isinstance(problem.utility, Accuracy | Balance):
+        return "a utility that is not accuracy"
+    return "perfect privacy, whose rows are a face without an interior" if isinstance(problem.notion, Perfect) else None
 
 
 def refuses_walk(problem: Problem) -> str | None:
