@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InternalError, InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -30,6 +30,8 @@ LARGEST_PEM: Final = 1 << 14
 """16 KiB: a key of Ed25519 in PEM has some hundred characters."""
 SIGNATURE_BYTES: Final = 64
 """Of a signature of Ed25519 (RFC 8032)."""
+NO_KEY: Final = ValueError, TypeError, UnsupportedAlgorithm, InternalError
+"""What reading a key raises of bytes that are none, or one of a kind that OpenSSL does not know."""
 MADE: Final = "Make one with `discreet keygen KEY`, which writes KEY and KEY.pub."
 
 
@@ -56,7 +58,7 @@ def signed(content: bytes, key: Path) -> bytes:
         raise ReleaseError("others can read the key", where=str(key), remedy=f"chmod 600 {key.name}")
     try:
         private = load_pem_private_key(data, None)
-    except (ValueError, TypeError):
+    except NO_KEY:
         private = None
     if not isinstance(private, Ed25519PrivateKey):
         raise ReleaseError("not an Ed25519 key without a passphrase", where=str(key), remedy=MADE)
@@ -68,7 +70,7 @@ def verify(path: Path, public_key: Path) -> None:
     data, _ = _read(public_key, "public key")
     try:
         public = load_pem_public_key(data)
-    except (ValueError, TypeError):
+    except NO_KEY:
         public = None
     if not isinstance(public, Ed25519PublicKey):
         raise ProtocolError("not an Ed25519 public key", where=str(public_key), remedy=MADE)
