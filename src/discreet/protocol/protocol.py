@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import information
-from discreet.arrays import Indices, Integers
+from discreet.arrays import Indices, Integers, unchanging
 from discreet.certify import level_upper_bound, marginal_weights, prove
 from discreet.certify.exact_arithmetic import BITS
 from discreet.certify.rows_proof import rows_upper_bound
@@ -196,7 +196,7 @@ class Protocol:
     @cached_property
     def silent(self) -> Indices:
         """The letters that nobody has and that have no column of their own: they are drawn from `marginal`."""
-        return np.flatnonzero(np.diff(self.columns.indptr) == 0)
+        return unchanging(np.flatnonzero(np.diff(self.columns.indptr) == 0))
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
