@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -30,6 +31,20 @@ from discreet.notions.by_name import kinds
 VARIABLE = "DISCREET_POLICY"
 LARGEST_FILE = 1 << 20
 """1 MiB: a policy is a page. Of a longer file nothing is taken, for what is left out could be the rule that counts."""
+SAID = re.compile(
+    rb'"""(?:[^"\\]|\\.|""?(?!"))*+(?:""")?'
+    rb"|'''(?:[^']|''?(?!'))*+(?:''')?"
+    rb'|"(?:[^"\\\n]|\\[^\n])*+"?'
+    rb"|'[^'\n]*+'?|#[^\n]*+",
+    re.DOTALL,
+)
+"""Texts and comments, ended or not: what has begun is never looked at again, so that this is linear."""
+MOST_DOTS = 16
+"""In a line outside of texts: the parser keeps every beginning of a dotted key, which is the square of its length."""
+LARGEST = 1e308
+"""Nearly the largest float."""
+MOST_RECORDS = 1 << 53
+"""Whole numbers beyond are no longer floats, and no table has so many records."""
 SAYS = "the policy says"
 
 
@@ -121,8 +136,10 @@ def read_toml(path: str | os.PathLike[str], what: str, remedy: str) -> tuple[dic
         with Path(path).open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
         if len(data) <= LARGEST_FILE:
-            return tomllib.loads(data.decode()), data
-    except (OSError, ValueError) as error:
+            if max(line.count(b".") for line in SAID.sub(b"", data).split(b"\n")) <= MOST_DOTS:
+                return tomllib.loads(data.decode()), data
+            reason = f"more than {MOST_DOTS} dots in a key"
+    except (OSError, ValueError, RecursionError) as error:
         reason = type(error).__name__
     raise ParameterError(f"the {what} cannot be read ({reason})", where=str(path), remedy=remedy)
 
@@ -153,7 +170,7 @@ def _notion(name: str, key: str) -> str:
 
 
 def _whole(value: Any, key: str) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= MOST_RECORDS:
         raise ParameterError("not a whole number", where=key, remedy=f"Write {key} = 5.")
     return value
 
@@ -165,9 +182,7 @@ def _switch(value: Any, key: str) -> bool:
 
 
 def _levels(value: Any, key: str) -> dict[str, float]:
-    if not isinstance(value, dict) or not all(
-        type(e) in (int, float) and 0 <= e < float("inf") for e in value.values()
-    ):
+    if not isinstance(value, dict) or not all(type(e) in (int, float) and 0 <= e <= LARGEST for e in value.values()):
         raise ParameterError("not levels by notion", where=key, remedy="Write [epsilon] and below it LIP = 0.5.")
     return {_notion(name, key): float(level) for name, level in value.items()}
 

@@ -29,7 +29,7 @@ from discreet.exceptions import AlphabetError, ParameterError, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.notions import Notion
 from discreet.notions.by_name import kinds, notion_of
-from discreet.policy import nearest, read_toml
+from discreet.policy import LARGEST, MOST_RECORDS, VARIABLE, nearest, read_toml
 from discreet.records.source import SUFFIXES, Format
 from discreet.release import Job, RowsAsked
 
@@ -169,6 +169,11 @@ class StudyFile:
         """What the distribution is learnt from: the table itself, or a public sample."""
         return self.source if self.public is None else str(self.folder / self.public)
 
+    def inputs(self) -> list[Path]:
+        """Every file that the study, or the environment, names to be read."""
+        named = [self.folder / one for one in (self.public, self.letters, self.key, self.policy) if one]
+        return [Path(self.source), *named, *map(Path, filter(None, [os.environ.get(VARIABLE)]))]
+
     def job(self) -> Job:
         """The release of the study."""
         return Job(
@@ -281,13 +286,13 @@ def _switch(value: Any, key: str) -> bool:
 
 
 def _positive(value: Any, key: str) -> float:
-    if type(value) not in (int, float) or not 0 < value < float("inf"):
+    if type(value) not in (int, float) or not 0 < value <= LARGEST:
         raise ParameterError("not a positive number", where=key, remedy=f"Write {key} = 1.0.")
     return float(value)
 
 
 def _whole(value: Any, key: str) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= MOST_RECORDS:
         raise ParameterError("not a number of records", where=key, remedy=f"Write {key} = 1000.")
     return value
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -42,6 +43,8 @@ OTHER_PEOPLE: Final = (
 )
 UNREADABLE: Final = {"event": "release", "data": None, "key": None, "protocol": None}
 LARGEST_BUDGET: Final = 1e300
+MOST_ROWS: Final = 1 << 53
+"""Of one person, in a line of the ledger: no table has so many, and more would not fit into a float."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Ledger:
         named = protocol_path.with_name(f"{protocol_path.name}{LEDGER}")
         real = protocol_path.resolve()
         path = real.with_name(f"{real.name}{LEDGER}")
-        other = (named,) if named.exists() and named.resolve() != path.resolve() else ()
+        other = (named,) if os.path.exists(named) and named.resolve() != path.resolve() else ()
         return cls(path if other or protocol_path.is_symlink() else named, protocol, data or ANY_DATA, other, repeat)
 
     @classmethod
@@ -287,7 +290,7 @@ def _draw(event: dict[str, Any]) -> KeyedDraw | None:
 def _rows(event: dict[str, Any], name: str) -> int:
     """Rows of one person that a release drew by themselves, or chose one of; one where it does not say."""
     rows = event.get(name)
-    return rows if type(rows) is int and rows > 0 else 1
+    return min(rows, MOST_ROWS) if type(rows) is int and rows > 0 else 1
 
 
 def _events(books: OpenBooks) -> list[dict[str, Any]]:
