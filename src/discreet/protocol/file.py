@@ -174,7 +174,7 @@ def read_limited(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ProtocolError("the protocol file cannot be read", where=type(error).__name__) from error
     _check_size(data)
     return data

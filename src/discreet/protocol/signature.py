@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from discreet.exceptions import ProtocolError, ReleaseError
+from discreet.files.atomic_file import check_writable
 
 LARGEST_PEM: Final = 1 << 14
 """16 KiB: a key of Ed25519 in PEM has some hundred characters."""
@@ -44,6 +45,8 @@ def make_keys(path: Path) -> Path:
     key = Ed25519PrivateKey.generate()
     public = Path(f"{path}.pub")
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    check_writable(path)
+    check_writable(public)
     if public.exists():
         raise _in_the_way(public)
     _write_new(path, private, 0o600)
