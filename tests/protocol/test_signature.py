@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from public_cases import protocol_of, twins
 
 import discreet as dc
+from discreet.protocol import signature
 from discreet.protocol.signature import make_keys, signature_beside, signed, verify
 
 
@@ -67,6 +68,12 @@ def test_a_key_that_others_can_read_signs_nothing(tmp_path):
     (tmp_path / "KEY").chmod(0o644)
     with pytest.raises(dc.ReleaseError, match="others can read"):
         signed(b"content", tmp_path / "KEY")
+
+
+def test_a_file_of_any_size_is_not_read_whole(signed_file, monkeypatch):
+    monkeypatch.setattr(signature, "LARGEST_SIGNED", signed_file.stat().st_size - 1)
+    with pytest.raises(dc.ProtocolError, match="larger than any file"):
+        verify(signed_file, signed_file.parent / "KEY.pub")
 
 
 def test_what_is_no_key_is_refused(signed_file):

@@ -29,6 +29,8 @@ from discreet.files.atomic_file import check_writable
 
 LARGEST_PEM: Final = 1 << 14
 """16 KiB: a key of Ed25519 in PEM has some hundred characters."""
+LARGEST_SIGNED: Final = 1 << 28
+"""256 MiB: what is read after its signature, a protocol or a matrix, has at most so much."""
 SIGNATURE_BYTES: Final = 64
 """Of a signature of Ed25519 (RFC 8032)."""
 NO_KEY: Final = ValueError, TypeError, UnsupportedAlgorithm, InternalError
@@ -78,7 +80,9 @@ def verify(path: Path, public_key: Path) -> None:
     if not isinstance(public, Ed25519PublicKey):
         raise ProtocolError("not an Ed25519 public key", where=str(public_key), remedy=MADE)
     signature, _ = _read(signature_beside(path), "signature")
-    content, _ = _read(path, "file", None)
+    content, _ = _read(path, "file", LARGEST_SIGNED + 1)
+    if len(content) > LARGEST_SIGNED:
+        raise ProtocolError("larger than any file that is signed", where=str(path), remedy="Ask for the file again.")
     try:
         if len(signature) != SIGNATURE_BYTES:
             raise InvalidSignature
@@ -91,10 +95,10 @@ def verify(path: Path, public_key: Path) -> None:
         ) from None
 
 
-def _read(path: Path, what: str, most: int | None = LARGEST_PEM) -> tuple[bytes, int]:
+def _read(path: Path, what: str, most: int = LARGEST_PEM) -> tuple[bytes, int]:
     try:
         with path.open("rb") as file:
-            return file.read(-1 if most is None else most), os.fstat(file.fileno()).st_mode
+            return file.read(most), os.fstat(file.fileno()).st_mode
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise ProtocolError(f"the {what} cannot be read ({reason})", where=str(path)) from None
