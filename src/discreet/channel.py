@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
-from discreet.arrays import Floats, Indices, Rows
+from discreet.arrays import Floats, Indices, Rows, unchanging
 from discreet.exceptions import AlphabetError, ChannelError, InOwnWords
 from discreet.information import mutual_information, target_masses, target_with_output
 from discreet.joint import Joint
@@ -108,7 +108,7 @@ class Channel:
     @cached_property
     def silent(self) -> Indices:
         """The letters without a column of their own."""
-        return np.flatnonzero(np.bincount(self.entries.indices, minlength=len(self.inputs)) == 0)
+        return unchanging(np.flatnonzero(np.bincount(self.entries.indices, minlength=len(self.inputs)) == 0))
 
     def product(self, other: Channel) -> Channel:
         """Both channels side by side on a pair of inputs, drawn independently; letters in C order."""

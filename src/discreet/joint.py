@@ -85,14 +85,13 @@ class Joint:
     ) -> None:
         cells = information.checked_probabilities(probabilities)
         cells.setflags(write=False)
-        counts = None if counts is None else unchanging(counts)
         values = {
             "probabilities": cells,
             "secrets": attributes_for(secrets, cells.shape[:1], "secret"),
             "releases": attributes_for(releases, cells.shape[1:], "release"),
             "n": n,
             "form": form_of(Form(form), include_secret, sees_secret),
-            "counts": counts,
+            "counts": None if counts is None else unchanging(counts),
             "weight": weight,
             "tasks": tuple(tasks),
             "rows": rows,
@@ -198,8 +197,7 @@ class Joint:
             "person": person, "household": household, "rows": rows,
         }  # fmt: skip
         if private is not None or letters is not None:
-            asked = {**options, "given": given, "task": task}
-            return count_privately(table, secret, release, private, letters, **asked)
+            return count_privately(table, secret, release, private, letters, given=given, task=task, **options)
         if task:
             return count_tasks(table, secret, release, given, task, **options)
         if given:
@@ -338,7 +336,7 @@ class Joint:
     @cached_property
     def target_of(self) -> NDArray[np.intp]:
         """f: the index of the target letter of every input letter."""
-        return np.arange(len(self.letters)) % len(self.target_letters)
+        return unchanging(np.arange(len(self.letters)) % len(self.target_letters))
 
     # ---- distributions --------------------------------------------------------------------------------------
 
@@ -350,17 +348,17 @@ class Joint:
     @cached_property
     def secret_prior(self) -> Floats:
         """p_S"""
-        return np.asarray(self.table.sum(axis=1))
+        return unchanging(self.table.sum(axis=1))
 
     @cached_property
     def seen(self) -> NDArray[np.intp]:
         """The secrets of positive probability: only these have a conditional distribution."""
-        return np.flatnonzero(self.secret_prior > 0)
+        return unchanging(np.flatnonzero(self.secret_prior > 0))
 
     @cached_property
     def release_given_secret(self) -> Floats:
         """P(x | s) a row for every *seen* secret, in the order of `seen`."""
-        return self.table[self.seen] / self.secret_prior[self.seen, None]
+        return unchanging(self.table[self.seen] / self.secret_prior[self.seen, None])
 
     @cached_property
     def matrix(self) -> Floats:
@@ -370,22 +368,22 @@ class Joint:
         c, k = self.table.shape
         blocks = np.zeros((c, c, k))
         blocks[np.arange(c), np.arange(c)] = self.table
-        return blocks.reshape(c, c * k)
+        return unchanging(blocks.reshape(c, c * k))
 
     @cached_property
     def letter_given_secret(self) -> Floats:
         """P(z | s), a row for every *seen* secret."""
-        return self.matrix[self.seen] / self.secret_prior[self.seen, None]
+        return unchanging(self.matrix[self.seen] / self.secret_prior[self.seen, None])
 
     @cached_property
     def prior(self) -> Floats:
         """p_Z over the input letters."""
-        return self.table.reshape(-1) if self.reads_secret else np.asarray(self.table.sum(axis=0))
+        return self.table.reshape(-1) if self.reads_secret else unchanging(self.table.sum(axis=0))
 
     @cached_property
     def target_prior(self) -> Floats:
         """p_T over the target letters."""
-        return np.bincount(self.target_of, weights=self.prior, minlength=len(self.target_letters)).astype(float)
+        return unchanging(np.bincount(self.target_of, self.prior, len(self.target_letters)).astype(float))
 
     @property
     def entropy(self) -> float:

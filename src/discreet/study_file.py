@@ -31,7 +31,7 @@ from discreet.files.atomic_file import PIPE
 from discreet.files.toml_file import LARGEST_WHOLE, read_toml
 from discreet.notions import Notion
 from discreet.notions.by_name import kinds, notion_of
-from discreet.policy import nearest
+from discreet.policy import VARIABLE, nearest
 from discreet.records.source import SUFFIXES, Format
 from discreet.release import Job, RowsAsked
 
@@ -172,6 +172,11 @@ class StudyFile:
     def sample(self) -> str:
         """What the distribution is learnt from: the table itself, or a public sample."""
         return self.source if self.public is None else str(self.folder / self.public)
+
+    def inputs(self) -> list[Path]:
+        """Every file that the study, or the environment, names to be read."""
+        named = [self.folder / one for one in (self.public, self.letters, self.key, self.policy) if one]
+        return [Path(self.source), *named, *map(Path, filter(None, [os.environ.get(VARIABLE)]))]
 
     def job(self) -> Job:
         """The release of the study."""

@@ -11,7 +11,7 @@ from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.notions.rldp import RLDP
 from discreet.protocol import Protocol
-from discreet.protocol.file import ESCAPED, canonical, content_1, encode
+from discreet.protocol.file import ESCAPED, canonical, encode, pieces_1
 from discreet.uncertainty import ChiSquare, Everything, Renyi
 
 NUMBERS = (0, 1, -1, 2, 2**53, 2**63, 10**30, 0.5, 1e-300, 1e308, -0.0, 3.7, "7", "9" * 16, None, True, [], {})
@@ -36,7 +36,7 @@ def originals(rng, count=12):
 
 def first_version(protocol):
     """As version 1 of the file had it."""
-    content = content_1(protocol)
+    content = json.loads(b"".join(pieces_1(protocol)))
     return canonical({**content, "sha256": hashlib.sha256(canonical(content)).hexdigest()}) + b"\n"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import discreet as dc
 from discreet.protocol import file
-from discreet.protocol.file import canonical, content_1, encode
+from discreet.protocol.file import canonical, encode, pieces_1
 
 ONE_HASH = 2**61 - 1
 """Python's integers have the same hash when they differ by a multiple of this."""
@@ -21,7 +21,7 @@ def smallest():
 
 def small():
     """The content of version 1."""
-    return json.loads(canonical(content_1(smallest())))
+    return json.loads(b"".join(pieces_1(smallest())))
 
 
 def small_2():
@@ -79,16 +79,23 @@ def cells_2(secrets, letters, bits=52):
     return written(content | {"weights": {"outputs": [[0]] * letters, "values": [[1 << bits]] * letters}})
 
 
-def many_outputs_2(size):
-    """As many outputs as letters, one each: a matrix that is as large as the square of the file."""
+def many_outputs_2(size, most=None, **more):
+    """As many outputs as letters, or `most`: a matrix that may be as large as the square of the file."""
     many = size // 60
-    content = small_2() | {"outputs": list(range(many)), "epsilon": "0.0"}
+    outputs = many if most is None else min(many, most(many))
+    content = small_2() | {"outputs": list(range(outputs)), "epsilon": "0.0"} | more
     content["joint"] |= {
         "releases": [{"letters": list(range(many)), "name": "x"}],
         "counts": [1] * (2 * many),
         "n": 2 * many,
     }
-    return written(content | {"weights": {"outputs": [[y] for y in range(many)], "values": [[1 << 52]] * many}})
+    weights = {"outputs": [[z % outputs] for z in range(many)], "values": [[1 << 52]] * many}
+    return written(content | {"weights": weights})
+
+
+def first_version_2(size):
+    """A file of version 2 that says it was one of version 1, as large as those could be."""
+    return many_outputs_2(size, lambda letters: file.LARGEST_FILE // 2 // letters, sha256_1="0" * 64)
 
 
 def repeated(item, before=b"[", after=b"0]"):
@@ -149,4 +156,6 @@ SHAPES = {
     "many letters": lambda size: cells_2(2, size // 24),
     "many letters of few bits": lambda size: cells_2(2, size // 16, bits=1),
     "many outputs": many_outputs_2,
+    "many outputs, once version 1": lambda size: many_outputs_2(size, sha256_1="0" * 64),
+    "as large as version 1 could be": first_version_2,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pyarrow.csv
 import pytest
 
 import discreet as dc
+from discreet.attribute import Form
 from discreet.exceptions import ProtocolError
 from discreet.release import Job, sanitise_file
 
@@ -63,10 +66,23 @@ def test_what_was_changed_after_its_proof_is_not_used(change: Callable[[Any], No
     assert not (tmp_path / "p.json").exists()
 
 
+@pytest.mark.parametrize("form", Form)
+def test_what_follows_from_a_joint_cannot_be_written_to(form: Any) -> None:
+    """Once a prior that was changed behind a joint made an audit find nothing, and the seal did not see it."""
+    joint = replace(made().joint, form=form)
+    names = [name for name in dir(dc.Joint) if isinstance(getattr(dc.Joint, name), cached_property)]
+    found = {name: part for name in names if isinstance(part := getattr(joint, name), np.ndarray)}
+    assert {"prior", "secret_prior", "target_prior", "letter_given_secret", "release_given_secret"} <= set(found)
+    for part in (*found.values(), joint.counts, joint.probabilities):
+        with pytest.raises(ValueError, match="read-only"):
+            part[:] = 0
+
+
 def test_what_follows_from_a_protocol_cannot_be_written_to() -> None:
     protocol, stratified = made(), made(given="k")
-    parts = (protocol.marginal, protocol.weights, protocol.joint.counts, protocol.joint.probabilities, stratified.law)
-    for part in parts:
+    public = protocol.public()
+    parts = (protocol.marginal, protocol.weights, protocol.silent, protocol.channel.silent, public.decoding)
+    for part in (*parts, stratified.law, stratified.shares, stratified.numbers):
         with pytest.raises(ValueError, match="read-only"):
             part[:] = 0
     with pytest.raises(TypeError):

@@ -10,7 +10,7 @@ from discreet.joint import Joint
 from discreet.notions import LDP, LIP, SRLIP, OrdinaryLDP
 from discreet.notions.rldp import RLDP
 from discreet.protocol import Protocol
-from discreet.protocol.file import ESCAPED, canonical, content_1, encode
+from discreet.protocol.file import ESCAPED, canonical, encode, pieces_1
 from discreet.uncertainty import ChiSquare, Everything, Exactly, Renyi
 
 LETTERS = [["plain", "ünïcode \U0001f600", 7, None], [True, (2.5, ("nested", -1))]]
@@ -37,12 +37,12 @@ NOTIONS = [LDP(3.0), LIP(2.0), SRLIP(3.0), OrdinaryLDP(3.0), *(
 
 def first_version(protocol):
     """The protocol as version 1 of the file had it."""
-    return _sealed(json.loads(canonical(content_1(protocol))))
+    return _sealed(json.loads(b"".join(pieces_1(protocol))))
 
 
 def altered(change):
     """A file of version 1."""
-    content = json.loads(canonical(content_1(protocol_of())))
+    content = json.loads(b"".join(pieces_1(protocol_of())))
     change(content)
     return _sealed(content)
 

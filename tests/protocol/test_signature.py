@@ -10,7 +10,19 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from public_cases import protocol_of, twins
 
 import discreet as dc
+from discreet.protocol import signature
 from discreet.protocol.signature import make_keys, signature_beside, signed, verify
+
+
+def _pem(kind: str, content: str) -> bytes:
+    return f"-----BEGIN {kind} KEY-----\n{content}\n-----END {kind} KEY-----\n".encode()
+
+
+OTHER_KINDS = (
+    _pem("PUBLIC", "MCowBQYDK2V/AyEAYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE="),
+    _pem("PRIVATE", "MC0CAQAwBQYDK2VwBCEEH2FhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE="),
+)
+"""Of an algorithm that nobody knows, and of Ed25519 with 31 bytes: cryptography has errors of its own for both."""
 
 
 @pytest.fixture
@@ -58,6 +70,12 @@ def test_a_key_that_others_can_read_signs_nothing(tmp_path):
         signed(b"content", tmp_path / "KEY")
 
 
+def test_a_file_of_any_size_is_not_read_whole(signed_file, monkeypatch):
+    monkeypatch.setattr(signature, "LARGEST_SIGNED", signed_file.stat().st_size - 1)
+    with pytest.raises(dc.ProtocolError, match="larger than any file"):
+        verify(signed_file, signed_file.parent / "KEY.pub")
+
+
 def test_what_is_no_key_is_refused(signed_file):
     folder = signed_file.parent
     other = generate_private_key(SECP256R1())
@@ -67,11 +85,14 @@ def test_what_is_no_key_is_refused(signed_file):
     (folder / "EC.pub").write_bytes(other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     (folder / "noise").write_bytes(b"\x00" * 100)
     (folder / "noise").chmod(0o600)
-    for key in ("EC", "noise", "KEY.pub"):
+    unknown, short = OTHER_KINDS
+    (folder / "unknown").write_bytes(unknown)
+    (folder / "short").write_bytes(short)
+    for key in ("short", "EC", "noise", "KEY.pub"):
         (folder / key).chmod(0o600)
         with pytest.raises(dc.ReleaseError, match="Ed25519"):
             signed(b"content", folder / key)
-    for key in ("EC.pub", "noise", "KEY"):
+    for key in ("EC.pub", "noise", "unknown", "KEY"):
         with pytest.raises(dc.ProtocolError, match="Ed25519"):
             verify(signed_file, folder / key)
     with pytest.raises(dc.ProtocolError, match="cannot be read"):

@@ -64,9 +64,11 @@ def read_matrix(path: str | os.PathLike[str], inputs: Literal["columns", "rows"]
 
 def _cells(path: Path) -> list[list[str]]:
     with InOwnWords(_unread, OSError, UnicodeDecodeError, csv.Error):
-        if path.stat().st_size > LARGEST_FILE:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
             raise TableError("a matrix file above 256 MiB", remedy="Audit a smaller matrix, or load it with numpy.")
-        text = path.read_text(encoding="utf-8-sig")
+        text = data.decode("utf-8-sig")
         reader = csv.reader(text.splitlines(), delimiter=_separator(text), skipinitialspace=True)
         rows = [[cell.strip() for cell in row] for row in reader if any(row)]
     widths = {len(row) for row in rows}

@@ -5,6 +5,7 @@ Exit codes are its own: 0 fine, 3 warnings, 4 the release would be refused.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -76,6 +77,7 @@ def check(
 ) -> None:
     """Rehearse a release: read everything, draw nothing, and say what would be refused."""
     from discreet.release import Job, RowsAsked
+    from discreet.release.sanitise import inputs_of
 
     job = Job(
         protocol=protocol, source=source, target=target, keep=tuple(keep or ()), keep_order=keep_order,
@@ -89,7 +91,7 @@ def check(
         print_study(job)
         return
     if board is not None:
-        may_replace(board, force=force, inputs=(protocol, Path(source)))
+        may_replace(board, force=force, inputs=inputs_of(job))
     found = rehearsed(job, json=json, force=force)
     if board is not None:
         from discreet.report.board import board_page
@@ -106,7 +108,7 @@ def rehearsed(job: Job, *, json: bool, force: bool) -> Check:
 
     with working("Checking"):
         found = rehearse_file(job)
-    there = [str(path) for path in (written_files(job.target) if job.target else ()) if path.is_file()]
+    there = [str(path) for path in (written_files(job.target) if job.target else ()) if os.path.isfile(path)]
     if there and not force:
         stays = Finding("a file of this name is there already", ", ".join(there), "Give another name, or --force.")
         found = replace(found, refusals=(*found.refusals, stays))

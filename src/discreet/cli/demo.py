@@ -11,7 +11,8 @@ import typer
 from discreet.cli.options import Bits, Force, Json
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, facts, paragraph, show_study, stderr
-from discreet.cli.target_files import may_replace, write_file
+from discreet.cli.target_files import ask_to_replace, check_targets, write_file
+from discreet.exceptions import ReleaseError
 from discreet.phrases import BITS, NATS, rounded_up
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ def demo(
         "the report": folder / "report.html",
     }
     ledger = folder / "protocol.json.ledger"
-    may_replace(*files.values(), ledger, force=force)
-    folder.mkdir(parents=True, exist_ok=True)
+    _make(folder)
+    check_targets(*files.values())
+    ask_to_replace(*files.values(), ledger, force=force)
     ledger.unlink(missing_ok=True)
     table, protocol, released, *_, report = files.values()
     with working("Unpacking Adult"):
@@ -63,6 +65,15 @@ def demo(
     else:
         facts("Files", told)
         paragraph("The same in the browser, with a picture at every decision: discreet studio --demo")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReleaseError(
+            f"the folder cannot be made ({error.strerror})", where=str(folder), remedy="Give another name."
+        ) from None
 
 
 def _design(table: Path, protocol: Path) -> Study:

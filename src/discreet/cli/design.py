@@ -126,7 +126,7 @@ def design(
     if show_study_file:
         typer.echo(asked.text(), nl=False)
         return
-    may_replace(out, force=force)
+    may_replace(out, force=force, inputs=asked.inputs())
     unit = BITS if bits else NATS
     with working("Counting") as ticker:
         joint = counted_joint(asked, RecordMeter(ticker), force=force)

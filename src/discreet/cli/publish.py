@@ -10,7 +10,7 @@ import typer
 from discreet.cli.options import Force, Json, ProtocolPath
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, facts, paragraph
-from discreet.cli.target_files import may_replace, write_file
+from discreet.cli.target_files import may_replace, remove_file, write_file
 
 
 def publish(
@@ -28,15 +28,15 @@ def publish(
     from discreet.protocol.strata import load_protocol
 
     beside = signature_beside(target)
-    may_replace(target, *([beside] if sign else []), force=force, inputs=(protocol,))
+    may_replace(target, beside, force=force, inputs=(protocol, *([sign] if sign else [])))
     with working("Publishing"):
         public = load_protocol(protocol).public()
         content = public.encode()
         signature = None if sign is None else signed(content, sign)
-        if signature is None:
-            beside.unlink(missing_ok=True)
         write_file(target, content)
-        if signature is not None:
+        if signature is None:
+            remove_file(beside)
+        else:
             write_file(beside, signature)
     said = {"public": str(target), "sha256": public.digest, "protocol": public.protocol_digest}
     if json:

@@ -26,8 +26,8 @@ def report(
     from discreet.report import page, public_page
     from discreet.study import Study
 
-    target = out or protocol.with_suffix(".html")
-    may_replace(target, force=force)
+    target = out or protocol.parent / f"{protocol.stem}.html"
+    may_replace(target, force=force, inputs=(protocol,))
     with working("Writing the report") as ticker:
         loaded = load_either(protocol)
         if isinstance(loaded, PublicProtocol | StratifiedPublic):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -83,6 +82,7 @@ def sanitise(
     from discreet.release.companions import written_files
     from discreet.release.draws_together import draws_told
     from discreet.release.ledger import OTHER_PEOPLE, Account
+    from discreet.release.sanitise import inputs_of
 
     told: list[Account] = []
 
@@ -140,7 +140,7 @@ def sanitise(
     elif dry_run:
         raise typer.Exit(rehearsed(job, json=json, force=force).code)
     else:
-        may_replace(*written_files(target), force=force, inputs=(protocol, Path(source)))
+        may_replace(*written_files(target), force=force, inputs=inputs_of(job))
         with working("Sanitising") as ticker:
             outcome = sanitise_file(job, announce, RecordMeter(ticker))
     if outcome.account is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,9 @@ from discreet.cli.check import show_check
 from discreet.cli.options import Force, Json
 from discreet.cli.progress import RecordMeter, working
 from discreet.cli.show import as_json, facts, paragraph
-from discreet.cli.target_files import may_replace, write_file
+from discreet.cli.target_files import ask_to_replace, check_targets, may_replace, write_file
+from discreet.exceptions import ParameterError
+from discreet.files.atomic_file import PIPE
 
 if TYPE_CHECKING:
     from discreet.release import Check, Outcome
@@ -50,7 +53,7 @@ def run(
     from discreet.release.companions import PUBLIC, beside
     from discreet.study_file import StudyFile
 
-    found, outcome = follow(StudyFile.read(study), dry_run=dry_run, force=force)
+    found, outcome = follow(StudyFile.read(study), dry_run=dry_run, force=force, read=[study])
     if json:
         public = None if outcome is None else str(beside(outcome.target, PUBLIC))
         as_json({"check": found.facts(), "released": None if outcome is None else outcome.target, "public": public})
@@ -64,19 +67,30 @@ def run(
 
 
 def follow(
-    asked: StudyFile, *, dry_run: bool = False, force: bool = False, testing: bool = False
+    asked: StudyFile,
+    *,
+    dry_run: bool = False,
+    force: bool = False,
+    testing: bool = False,
+    read: Iterable[Path] = (),
 ) -> tuple[Check, Outcome | None]:
     """Everything the study says, in its order: design, check, sanitise, publish (the public file and what else lies
-    beside a release), report. No outcome where the check refuses. `testing` is not private."""
+    beside a release), report. No outcome where the check refuses. A board's page of an earlier run is replaced unasked.
+    `read` are files that no target replaces, beside those that the study names. `testing` is not private."""
     from discreet.records.header import header_of
     from discreet.release import rehearse_file, sanitise_file
     from discreet.release.companions import written_files
     from discreet.report import page
-    from discreet.report.board import board_page
+    from discreet.report.board import board_page, is_board_page
     from discreet.study import begun, counted_joint, judged
 
     job = replace(asked.job(), testing=testing)
-    may_replace(*written_files(job.target), asked.path("report"), force=force)
+    if job.target == PIPE:
+        raise ParameterError("a study releases into a file", where="released", remedy="Give the name of a file.")
+    released, board = written_files(job.target), asked.path("board")
+    check_targets(job.protocol, board, *released, asked.path("report"), inputs=(*asked.inputs(), *read))
+    ours = board.is_file() and is_board_page(board)
+    ask_to_replace(*released, asked.path("report"), *([] if ours else [board]), force=force)
     columns, records = header_of(asked.source, asked.encoding)
     asked.check_table(columns, records)
     with working("Counting") as ticker:
@@ -86,11 +100,11 @@ def follow(
         study = judged(asked, begun(asked, joint, force=force, watcher=ticker), started=time.monotonic(), compare=False)
     content = study.protocol.encode()
     if not (job.protocol.is_file() and job.protocol.read_bytes() == content):
-        may_replace(job.protocol, force=force)
+        ask_to_replace(job.protocol, force=force)
         write_file(job.protocol, content)
     with working("Checking"):
         found = rehearse_file(job)
-    write_file(asked.path("board"), board_page(found.facts(), about=asked.about).encode())
+    write_file(board, board_page(found.facts(), about=asked.about).encode())
     if dry_run or found.refusals:
         return found, None
     with working("Sanitising"):

@@ -124,12 +124,7 @@ class _Hashing(io.RawIOBase):
 @contextmanager
 def unpublished(target: Path) -> Iterator[AtomicFile]:
     """A file to write to and publish; whatever is not published is gone at the end."""
-    if target.exists() and not target.is_file():
-        raise ReleaseError(
-            "not an ordinary file, so it is not replaced",
-            where=str(target),
-            remedy="Give the name of a file, or - and redirect standard output there.",
-        )
+    check_writable(target)
     try:
         file = AtomicFile(target)
     except OSError as error:
@@ -144,6 +139,33 @@ def unpublished(target: Path) -> Iterator[AtomicFile]:
         ) from None
     finally:
         file.close()
+
+
+def check_writable(target: Path) -> None:
+    """ReleaseError where the folder of a file is not there, or takes none of this name."""
+    try:
+        os.lstat(target)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "a name that no file can have"
+        raise ReleaseError(f"cannot write there ({reason})", where=str(target), remedy="Give another name.") from None
+    if not target.parent.is_dir():
+        raise ReleaseError(
+            "cannot write there (no such folder)", where=str(target), remedy="Make it, or give another name."
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ReleaseError(
+            "cannot write there (the folder takes no file)", where=str(target), remedy="Give another name."
+        )
+    if target.is_dir():
+        raise ReleaseError("the output is a folder", where=str(target), remedy="Give the name of a file.")
+    if target.exists() and not target.is_file():
+        raise ReleaseError(
+            "not an ordinary file, so it is not replaced",
+            where=str(target),
+            remedy="Give the name of a file, or - and redirect standard output there.",
+        )
 
 
 @contextmanager
@@ -175,13 +197,12 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Whether two names lead to one file, one that is not there yet included; to no name that no file can have."""
-    try:
+    """Whether two names lead to one file, one that is not there yet included."""
+    with suppress(OSError, ValueError):
         return one.samefile(other)
-    except ValueError:
-        return False
-    except OSError:
+    with suppress(OSError, ValueError):
         return os.path.realpath(one) == os.path.realpath(other)
+    return one == other
 
 
 def sync_folder(folder: Path) -> None:

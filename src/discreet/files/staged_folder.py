@@ -75,7 +75,7 @@ class StagedFolder(AbstractContextManager["StagedFolder"]):
 
 
 def _check(target: Path) -> None:
-    if target.exists() or target.is_symlink():
+    if os.path.lexists(target):
         raise ReleaseError(
             "there is something of this name", where=str(target), remedy="Give another: a folder is never replaced."
         )

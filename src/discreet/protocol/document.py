@@ -8,13 +8,14 @@ names that are not registered are refused, by the reader and by the writer.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields
-from itertools import chain
+from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from discreet.attribute import Attribute, Form
 from discreet.exceptions import AlphabetError, ProtocolError
@@ -46,6 +47,8 @@ LARGEST = 1e308
 
 
 def to_document(protocol: Protocol) -> dict[str, Any]:
+    """The content; numbers as arrays, and the weights as their text, row after row: as lists they could be thousands of
+    times the file of version 2 that they are hashed for."""
     return {
         "bits": protocol.bits,
         "epsilon": protocol.epsilon,
@@ -53,7 +56,7 @@ def to_document(protocol: Protocol) -> dict[str, Any]:
         "notion": encode_notion(protocol.notion),
         "outputs": [encode_letter(name) for name in protocol.outputs],
         "policy": POLICY,
-        "weights": [[_encode_integer(w) for w in row.tolist()] for row in protocol.weights],
+        "weights": _written_weights(protocol.columns),
     }
 
 
@@ -191,10 +194,10 @@ def _decode_large(text: str) -> int:
 def _encode_joint(joint: Joint, source: str | None) -> dict[str, Any]:
     counted = joint.counts is not None
     return {
-        "counts": [int(count) for count in joint.counts.ravel()] if joint.counts is not None else None,
+        "counts": joint.counts.ravel() if joint.counts is not None else None,
         "form": str(joint.form),
         "n": joint.n,
-        "probabilities": None if counted else [float(p) for p in joint.probabilities.ravel()],
+        "probabilities": None if counted else joint.probabilities.ravel(),
         "releases": [_encode_attribute(attribute) for attribute in joint.releases],
         "secrets": [_encode_attribute(attribute) for attribute in joint.secrets],
         "source": source,
@@ -245,8 +248,18 @@ def _decode_attributes(given: Any, where: str) -> tuple[Attribute, ...]:
     return tuple(attributes)
 
 
-def _encode_integer(value: int) -> int | str:
-    return value if value < SAFE_INTEGER else str(value)
+def _written_weights(columns: sparse.csc_array) -> Iterator[bytes]:
+    """One list per output, with a weight for every letter: between those that are not zero, zeros."""
+    rows, letters = columns.tocsr(), columns.shape[1]
+    rows.sort_indices()
+    for y in range(rows.shape[0]):
+        mine = slice(rows.indptr[y], rows.indptr[y + 1])
+        places, values = rows.indices[mine].tolist(), rows.data[mine].tolist()
+        gaps = (b"0," * (after - before - 1) for before, after in pairwise((-1, *places, letters)))
+        texts = (b"%d," % value if value < SAFE_INTEGER else b'"%d",' % value for value in values)
+        row = b"".join(chain.from_iterable(zip_longest(gaps, texts, fillvalue=b"")))
+        yield (b",[" if y else b"[[") + row[:-1] + b"]"
+    yield b"]"
 
 
 def _decode_weights(given: Any, outputs: int, letters: int) -> NDArray[np.int64]:

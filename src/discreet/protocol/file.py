@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from discreet.exceptions import InputError, ProofError, ProtocolError
 from discreet.protocol.document import from_document, to_document
 from discreet.protocol.document_2 import from_document_2, to_document_2, too_many_cells
@@ -97,7 +99,7 @@ def readable_content(
 
 def digest(protocol: Protocol) -> str:
     """The SHA-256 of the file's bytes, or of its content in version 1 if that is where it was first written."""
-    return digest_of(pieces(content_1(protocol)) if protocol.version == 1 else pieces_2(to_document_2(protocol)))
+    return digest_of(pieces_1(protocol) if protocol.version == 1 else pieces_2(to_document_2(protocol)))
 
 
 def decode(data: bytes) -> Protocol:
@@ -172,7 +174,7 @@ def read_limited(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ProtocolError("the protocol file cannot be read", where=type(error).__name__) from error
     _check_size(data)
     return data
@@ -186,9 +188,9 @@ def canonical(content: Any) -> bytes:
     return text.encode("ascii")
 
 
-def content_1(protocol: Protocol) -> dict[str, Any]:
-    """What version 1 of the file says, without its hash."""
-    return {"format": FORMAT, "version": 1, **to_document(protocol)}
+def pieces_1(protocol: Protocol) -> Iterator[bytes]:
+    """What version 1 of the file says, without its hash, piece by piece."""
+    return pieces({"format": FORMAT, "version": 1, **to_document(protocol)})
 
 
 def pieces_2(document: dict[str, Any], form: str = FORMAT, version: int = VERSION) -> Iterator[bytes]:
@@ -208,8 +210,11 @@ def digest_of(parts: Iterator[bytes]) -> str:
 
 
 def pieces(content: Any) -> Iterator[bytes]:
-    """`canonical` in pieces: a text of the whole would take nine times its own bytes on the way."""
-    if isinstance(content, dict) and all(isinstance(key, str) for key in content):
+    """`canonical` in pieces: a text of the whole would take nine times its own bytes on the way. An array is a list,
+    an iterator the pieces of something that is written already."""
+    if isinstance(content, Iterator):
+        yield from content
+    elif isinstance(content, dict) and all(isinstance(key, str) for key in content):
         yield b"{"
         for i, key in enumerate(sorted(content)):
             yield (b"," if i else b"") + canonical(key) + b":"
@@ -221,10 +226,11 @@ def pieces(content: Any) -> Iterator[bytes]:
             yield b"," if i else b""
             yield from pieces(item)
         yield b"]"
-    elif isinstance(content, list) and len(content) > AT_ONCE:
+    elif isinstance(content, np.ndarray) or (isinstance(content, list) and len(content) > AT_ONCE):
         yield b"["
         for start in range(0, len(content), AT_ONCE):
-            yield (b"," if start else b"") + canonical(content[start : start + AT_ONCE])[1:-1]
+            part = content[start : start + AT_ONCE]
+            yield (b"," if start else b"") + canonical(part if isinstance(part, list) else part.tolist())[1:-1]
         yield b"]"
     else:
         yield canonical(content)

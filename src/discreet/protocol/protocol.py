@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import information
-from discreet.arrays import Indices, Integers
+from discreet.arrays import Indices, Integers, unchanging
 from discreet.certify import level_upper_bound, marginal_weights, prove
 from discreet.certify.exact_arithmetic import BITS
 from discreet.certify.rows_proof import rows_upper_bound
@@ -123,8 +123,7 @@ class Protocol:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "seal", seal_of(self))
-        averaged = isinstance(notion, OnAverage)
-        if version not in (1, 2) or (version == 1 and (averaged or _says_more(joint, statement))):
+        if version not in (1, 2) or (version == 1 and not self._fits_version_1()):
             raise ParameterError(
                 "version 1 of the file cannot hold this", where="version", remedy="Make the protocol anew."
             )
@@ -134,6 +133,15 @@ class Protocol:
             raise ChannelError(
                 f"{used:,} outputs in 2^{bits} parts", where="bits", remedy="Use more bits, or fewer outputs."
             )
+
+    def _fits_version_1(self) -> bool:
+        """Whether version 1 of the file has a place for everything, and could have had so many weights."""
+        from discreet.protocol.file import LARGEST_FILE
+
+        joint, columns = self.joint, self.joint.secrets + self.joint.releases
+        more = any(one.labels or one.missing or one.grouping for one in columns) or isinstance(self.notion, OnAverage)
+        said = self.statement.said or joint.weight or joint.noise or len(self.silent)
+        return not (more or said) and len("0,") * self.columns.shape[0] * joint.size <= LARGEST_FILE
 
     def with_source(self, source: Source) -> Protocol:
         """The same, its prior from somewhere else."""
@@ -190,7 +198,7 @@ class Protocol:
     @cached_property
     def silent(self) -> Indices:
         """The letters that nobody has and that have no column of their own: they are drawn from `marginal`."""
-        return np.flatnonzero(np.diff(self.columns.indptr) == 0)
+        return unchanging(np.flatnonzero(np.diff(self.columns.indptr) == 0))
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
@@ -341,14 +349,6 @@ def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
     for part in (columns.data, columns.indices, columns.indptr):
         part.setflags(write=False)
     return columns
-
-
-def _says_more(joint: Joint, statement: Statement) -> bool:
-    """Whether there is something that version 1 of the file has no place for."""
-    columns = joint.secrets + joint.releases
-    return bool(statement.said or joint.weight or joint.noise) or any(
-        one.labels or one.missing or one.grouping for one in columns
-    )
 
 
 def _check_estimate(joint: Joint) -> None:

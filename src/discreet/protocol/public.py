@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import information
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, unchanging
 from discreet.attribute import Attribute, Form, distinct_names, letters_of
 from discreet.certify.exact_arithmetic import apportioned, exact_prior
 from discreet.certify.proof import check_letters
@@ -171,7 +171,7 @@ class PublicProtocol:
             return None
         masses = self.matrix * self.law
         totals = masses.sum(axis=1, keepdims=True)
-        return np.asarray(np.where(totals > 0, masses / np.where(totals > 0, totals, 1), self.law))
+        return unchanging(np.where(totals > 0, masses / np.where(totals > 0, totals, 1), self.law))
 
     def posterior(self, output: Hashable) -> Floats:
         """P(X | Y = output), in the order of `inputs`."""

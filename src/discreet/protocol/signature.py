@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InternalError, InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -25,11 +25,16 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from discreet.exceptions import ProtocolError, ReleaseError
+from discreet.files.atomic_file import check_writable
 
 LARGEST_PEM: Final = 1 << 14
 """16 KiB: a key of Ed25519 in PEM has some hundred characters."""
+LARGEST_SIGNED: Final = 1 << 28
+"""256 MiB: what is read after its signature, a protocol or a matrix, has at most so much."""
 SIGNATURE_BYTES: Final = 64
 """Of a signature of Ed25519 (RFC 8032)."""
+NO_KEY: Final = ValueError, TypeError, UnsupportedAlgorithm, InternalError
+"""What reading a key raises of bytes that are none, or one of a kind that OpenSSL does not know."""
 MADE: Final = "Make one with `discreet keygen KEY`, which writes KEY and KEY.pub."
 
 
@@ -42,6 +47,8 @@ def make_keys(path: Path) -> Path:
     key = Ed25519PrivateKey.generate()
     public = Path(f"{path}.pub")
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    check_writable(path)
+    check_writable(public)
     if public.exists():
         raise _in_the_way(public)
     _write_new(path, private, 0o600)
@@ -56,7 +63,7 @@ def signed(content: bytes, key: Path) -> bytes:
         raise ReleaseError("others can read the key", where=str(key), remedy=f"chmod 600 {key.name}")
     try:
         private = load_pem_private_key(data, None)
-    except (ValueError, TypeError):
+    except NO_KEY:
         private = None
     if not isinstance(private, Ed25519PrivateKey):
         raise ReleaseError("not an Ed25519 key without a passphrase", where=str(key), remedy=MADE)
@@ -68,12 +75,14 @@ def verify(path: Path, public_key: Path) -> None:
     data, _ = _read(public_key, "public key")
     try:
         public = load_pem_public_key(data)
-    except (ValueError, TypeError):
+    except NO_KEY:
         public = None
     if not isinstance(public, Ed25519PublicKey):
         raise ProtocolError("not an Ed25519 public key", where=str(public_key), remedy=MADE)
     signature, _ = _read(signature_beside(path), "signature")
-    content, _ = _read(path, "file", None)
+    content, _ = _read(path, "file", LARGEST_SIGNED + 1)
+    if len(content) > LARGEST_SIGNED:
+        raise ProtocolError("larger than any file that is signed", where=str(path), remedy="Ask for the file again.")
     try:
         if len(signature) != SIGNATURE_BYTES:
             raise InvalidSignature
@@ -86,10 +95,10 @@ def verify(path: Path, public_key: Path) -> None:
         ) from None
 
 
-def _read(path: Path, what: str, most: int | None = LARGEST_PEM) -> tuple[bytes, int]:
+def _read(path: Path, what: str, most: int = LARGEST_PEM) -> tuple[bytes, int]:
     try:
         with path.open("rb") as file:
-            return file.read(-1 if most is None else most), os.fstat(file.fileno()).st_mode
+            return file.read(most), os.fstat(file.fileno()).st_mode
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise ProtocolError(f"the {what} cannot be read ({reason})", where=str(path)) from None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, unchanging
 from discreet.attribute import Attribute
 from discreet.channel import label
 from discreet.exceptions import AlphabetError, ProtocolError
@@ -169,7 +169,7 @@ class StratifiedProtocol:
     @cached_property
     def shares(self) -> Floats:
         """P(k) in the order of the strata, each the float nearest to a quotient of integers."""
-        return np.array([int(one.joint.n or 0) / self.n for one in self.strata.values()])
+        return unchanging(np.array([int(one.joint.n or 0) / self.n for one in self.strata.values()]))
 
     def public(self) -> StratifiedPublic:
         """What everybody may have of it: no counts, and laws without the secret."""
@@ -188,7 +188,7 @@ class StratifiedProtocol:
     @cached_property
     def numbers(self) -> Integers:
         """The number of the stratum of every combination of given letters, in C order; −1 where there is none."""
-        return strata_numbers(self.given, iter(self.strata))
+        return unchanging(strata_numbers(self.given, iter(self.strata)))
 
     @cached_property
     def law(self) -> Integers:

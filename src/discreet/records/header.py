@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
+from os.path import isfile
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +34,7 @@ def column_names(source: Any, encoding: str | None = None) -> tuple[str, ...]:
     """The names of the columns of a file or a table in memory."""
     if isinstance(source, str | PathLike):
         path = str(fspath(source))
-        if not Path(path).is_file():
+        if not isfile(path):
             raise TableError("no such file", where=path, remedy="Give the path of a CSV, Parquet or Arrow file.")
         with no_values_in_errors(path):
             return _names(path, encoding)

@@ -175,7 +175,7 @@ def _asked(secrets: tuple[Attribute, ...], releases: tuple[Attribute, ...], nois
 def _books(source: Any, noise: Noise) -> Iterator[OpenBooks]:
     """The ledger beside the table and the common one of all its copies; for a table in memory the one that is named."""
     path = source if isinstance(source, str | os.PathLike) else None
-    if path is not None and not Path(path).is_file():
+    if path is not None and not os.path.isfile(path):
         raise TableError("no such file", where=str(path), remedy="A private prior is drawn from a file, once.")
     if path is None and noise.ledger is None:
         raise ParameterError(

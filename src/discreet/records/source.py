@@ -10,6 +10,7 @@ another library, which might quote a value, gets out.
 from __future__ import annotations
 
 import io
+import os
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -297,7 +298,7 @@ class _Again(io.RawIOBase):
 
 def _native(path: str, stack: ExitStack) -> pa.NativeFile | None:
     """The file opened by Arrow itself, which is faster; None for a pipe."""
-    return stack.enter_context(pa.OSFile(path)) if path != PIPE and Path(path).is_file() else None
+    return stack.enter_context(pa.OSFile(path)) if path != PIPE and os.path.isfile(path) else None
 
 
 def _sniffed(start: bytes) -> Format:

@@ -294,8 +294,8 @@ def read_key(path: Path) -> bytes:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             key = file.read(LARGEST_KEY + 1)
-    except OSError as error:
-        what = f"the key cannot be read ({os.strerror(error.errno or 0)})"
+    except (OSError, ValueError) as error:
+        what = f"the key cannot be read ({getattr(error, 'strerror', None) or 'a name that no file can have'})"
         raise ReleaseError(what, where=str(path), remedy=remedy) from None
     found = _secret_of(key, str(path), remedy)
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -100,7 +101,7 @@ class Ledger:
         named = protocol_path.with_name(f"{protocol_path.name}{LEDGER}")
         real = protocol_path.resolve()
         path = real.with_name(f"{real.name}{LEDGER}")
-        other = (named,) if named.exists() and named.resolve() != path.resolve() else ()
+        other = (named,) if os.path.exists(named) and named.resolve() != path.resolve() else ()
         return cls(path if other or protocol_path.is_symlink() else named, protocol, data or ANY_DATA, other, repeat)
 
     @classmethod

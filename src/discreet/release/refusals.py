@@ -61,31 +61,6 @@ def check_suffix(target: str, stated: object) -> None:
     )
 
 
-def check_writable(target: Path) -> None:
-    """ReleaseError where the folder of a file is not there, or takes none of this name."""
-    try:
-        os.lstat(target)
-    except (FileNotFoundError, NotADirectoryError):
-        pass
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "a name that no file can have"
-        raise ReleaseError(f"cannot write there ({reason})", where=str(target), remedy="Give another name.") from None
-    if not target.parent.is_dir():
-        raise ReleaseError(
-            "cannot write there (no such folder)", where=str(target), remedy="Make it, or give another name."
-        )
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise ReleaseError(
-            "cannot write there (the folder takes no file)", where=str(target), remedy="Give another name."
-        )
-    if target.exists() and not target.is_file():
-        raise ReleaseError(
-            "not an ordinary file, so it is not replaced",
-            where=str(target),
-            remedy="Give the name of a file, or - and redirect standard output there.",
-        )
-
-
 def circumstances(protocol: AnyProtocol, k: int | None, rows: int = 1) -> Circumstances:
     """What a policy asks about a release; `k` is None where it is not known. Of several promises the first is the
     notion, and every one has its level. Levels are a person's, of whom the release draws up to so many rows by

@@ -21,8 +21,8 @@ import narwhals as nw
 import pyarrow as pa
 
 from discreet.exceptions import InOwnWords, ReleaseError
-from discreet.files.atomic_file import PIPE, alone_in, open_target, same_file, uninterrupted
-from discreet.files.ledger_book import LEDGER
+from discreet.files.atomic_file import PIPE, alone_in, check_writable, open_target, uninterrupted
+from discreet.files.outputs import check_outputs
 from discreet.policy import VARIABLE as POLICY_VARIABLE
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
@@ -37,7 +37,7 @@ from discreet.release.kept_columns import KeptInPassing, check_kept
 from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
-from discreet.release.refusals import Rules, check_suffix, check_writable, policy_in_force
+from discreet.release.refusals import Rules, check_suffix, policy_in_force
 from discreet.release.shuffle import shuffled
 from discreet.release.table_checks import check_known_strata, check_same_law, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
@@ -232,19 +232,17 @@ def _settled(keyed: KeyedDraws | None, several_rows: bool) -> KeyedDraw | None:
     return keyed.draw
 
 
+def inputs_of(job: Job) -> list[Path]:
+    """Every file that a release reads."""
+    named = (job.protocol, job.key, job.policy, os.environ.get(POLICY_VARIABLE), job.source)
+    return [Path(one) for one in named if one]
+
+
 def check_target(job: Job) -> None:
     """A release never replaces what it reads or remembers, nor has a name that promises a format it is not in."""
     if job.target == PIPE:
         return
-    named = (job.protocol, job.key, job.policy, os.environ.get(POLICY_VARIABLE), job.source)
-    read = [Path(one) for one in named if one and one != PIPE]
-    for path in written_files(job.target):
-        if any(same_file(path, one) for one in read) or path.name.endswith(LEDGER):
-            raise ReleaseError(
-                "the output would replace an input or a ledger", where=str(path), remedy="Give it another name."
-            )
-    if os.path.isdir(job.target):
-        raise ReleaseError("the output is a folder", where=job.target, remedy="Give the name of a file.")
+    check_outputs(written_files(job.target), inputs_of(job))
     check_suffix(job.target, job.format)
     for path in written_files(job.target):
         check_writable(path)

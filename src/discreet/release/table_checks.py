@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
+from os.path import isfile
 from typing import Any, Final
 
 import numpy as np
@@ -48,7 +48,7 @@ class OtherTable(UserWarning):
 def readable_twice(table: Any) -> bool:
     """Whether a table can be read before it is released: not a pipe, not a stream."""
     if isinstance(table, str | PathLike):
-        return str(table) != PIPE and Path(table).is_file()
+        return str(table) != PIPE and isfile(table)
     return not isinstance(table, pa.RecordBatchReader) and not isinstance(table, Iterator)
 
 

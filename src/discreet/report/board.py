@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from discreet.phrases import rounded_up
 from discreet.policy import SAYS
@@ -13,6 +15,15 @@ from discreet.report.page import self_contained
 def board_page(found: Mapping[str, Any], *, about: str = "") -> str:
     """`found` is what `Check.facts` returns, also when it was read back from JSON."""
     return self_contained("board.html", about=about, **board_facts(found))
+
+
+HEAD: Final = re.compile(rb"<!DOCTYPE html>\n<html.{0,500}<title>For the board", re.DOTALL)
+
+
+def is_board_page(path: Path) -> bool:
+    """Whether a file begins as every page of `board_page` does."""
+    with path.open("rb") as file:
+        return HEAD.match(file.read(1000)) is not None
 
 
 def board_facts(found: Mapping[str, Any]) -> dict[str, Any]:
