@@ -200,6 +200,15 @@ def test_ordinary_objects_keep_their_texts(values: list[Any], told: list[str | N
     assert found == told or (told is None and found is not None and len(set(found)) == 3)
 
 
+@pytest.mark.parametrize("frame", [pl.DataFrame, pl.LazyFrame])
+def test_objects_of_polars_are_no_addresses(frame: Any) -> None:
+    """Arrow gets them as eight bytes each: where they lie in memory, which is the order of the table."""
+    table = frame({"x": pl.Series([1, "a", None, (1, 2)], dtype=pl.Object)})
+    with open_records(table, [], ["x"]) as records:
+        told = [cell for batch in records for cell in batch.column("x").to_pylist()]
+    assert told == ["1", "a", None, "(1, 2)"]
+
+
 # ---- duckdb ---------------------------------------------------------------------------------------------------------
 
 

@@ -64,9 +64,9 @@ def test_a_table_with_missing_cells_and_that_word_is_refused_at_the_design(tmp_p
 
 def test_groups_of_a_protocol_that_has_them_already_are_refused() -> None:
     """Once an AttributeError."""
-    counts = [[30, 10], [10, 30]], [[9, 8], [7, 9]]
-    strata = {(key,): dc.Joint.from_counts(one) for key, one in zip("km", counts, strict=True)}
-    protocol = dc.design(dc.StratifiedJoint((dc.Attribute("g", ("k", "m")),), strata), dc.LIP(0.5)).protocol
+    rows = [("f", "a", "k"), ("m", "b", "k"), ("f", "b", "m"), ("m", "a", "m"), ("f", "b", "k"), ("m", "b", "m")]
+    table = pa.table(dict(zip("sxg", map(list, zip(*rows * 300, strict=True)), strict=True)))
+    protocol = dc.design(dc.Joint.from_table(table, secret="s", release="x", given="g"), dc.LIP(0.5)).protocol
     released = pa.table({"release": ["0", "1"], "g": ["k", "m"]})
     for one in (protocol, protocol.public()):
         with pytest.raises(dc.ParameterError, match="estimate_strata"):

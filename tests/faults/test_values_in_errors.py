@@ -14,6 +14,7 @@ import discreet as dc
 from discreet.audit.matrix_file import read_matrix
 from discreet.exceptions import DiscreetError, InOwnWords
 from discreet.records.csvfile import CsvRecords
+from discreet.records.source import open_records
 
 CANARY = "CANARY"
 
@@ -94,6 +95,16 @@ def test_counting_an_odd_table_tells_no_value(table):
         both = table.append_column("y", pa.array(["a"] * len(table)))
         innocent(lambda: dc.Joint.from_table(both, secret="y", release="x"))
         innocent(lambda: dc.Joint.from_table(both, secret="x", release="y"))
+
+
+def test_lengths_that_a_damaged_file_states_tell_no_value():
+    """Such as "Negative size passed to PyBytes_FromStringAndSize", of the interpreter itself."""
+
+    def read():
+        with open_records(pa.table({"x": ["a"]}), ["x"]):
+            raise SystemError(CANARY)
+
+    assert "cannot be read" in innocent(read)
 
 
 def test_two_columns_of_one_name_are_told_as_such(tmp_path):

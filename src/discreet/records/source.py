@@ -46,8 +46,8 @@ BATCH_BYTES: Final = 1 << 25
 BUFFER_BYTES: Final = 1 << 20
 AHEAD: Final = 4
 """Batches read ahead: enough to even out reading and writing, at most 128 MB."""
-OF_VALUES: Final = (pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
-"""Errors that are about values; others are about disks, memory or the program."""
+OF_VALUES: Final = (pa.ArrowException, ArithmeticError, LookupError, SystemError, TypeError, ValueError)
+"""Errors that are about values, or lengths that a file states; others are about disks, memory or the program."""
 Item = TypeVar("Item")
 
 
