@@ -153,7 +153,7 @@ def sanitise(
 def _tell(outcome: Outcome, job: Job, json: bool) -> None:
     target = job.target
     if json and target != "-":
-        as_json(asdict(outcome))
+        as_json({name: value for name, value in asdict(outcome).items() if name != "account"})
         return
     public = (outcome.manifest or "").replace("manifest.json", "public.json")
     shown = {

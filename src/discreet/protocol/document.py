@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,8 @@ SAFE_INTEGER = 2**53
 LARGEST_DIGITS = 40
 """Letters that are longer numbers are identifiers, and belong into the file as text."""
 HALVES = "Turn it into text that can be written as UTF-8: it holds half of a surrogate pair."
+AT_ONCE = 1 << 12
+"""Numbers that are written at once: the text of many at a time takes some fifty times its own bytes on the way."""
 MOST_ALIKE = 64
 """Letters of one hash, at most: a file with thousands of them would keep every look-up busy for hours."""
 LARGEST_BITS = 60
@@ -253,12 +255,16 @@ def _written_weights(columns: sparse.csc_array) -> Iterator[bytes]:
     rows, letters = columns.tocsr(), columns.shape[1]
     rows.sort_indices()
     for y in range(rows.shape[0]):
-        mine = slice(rows.indptr[y], rows.indptr[y + 1])
-        places, values = rows.indices[mine].tolist(), rows.data[mine].tolist()
-        gaps = (b"0," * (after - before - 1) for before, after in pairwise((-1, *places, letters)))
-        texts = (b"%d," % value if value < SAFE_INTEGER else b'"%d",' % value for value in values)
-        row = b"".join(chain.from_iterable(zip_longest(gaps, texts, fillvalue=b"")))
-        yield (b",[" if y else b"[[") + row[:-1] + b"]"
+        yield b",[" if y else b"[["
+        end, last = int(rows.indptr[y + 1]), -1
+        for start in range(int(rows.indptr[y]), end, AT_ONCE):
+            part = slice(start, min(start + AT_ONCE, end))
+            places, values = rows.indices[part].tolist(), rows.data[part].tolist()
+            gaps = (b"0," * (after - before - 1) for before, after in pairwise((last, *places)))
+            texts = (b"%d," % value if value < SAFE_INTEGER else b'"%d",' % value for value in values)
+            written, last = b"".join(chain.from_iterable(zip(gaps, texts, strict=True))), places[-1]
+            yield written if last < letters - 1 else written[:-1]
+        yield (b"0," * (letters - last - 1))[:-1] + b"]"
     yield b"]"
 
 

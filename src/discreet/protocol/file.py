@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from discreet.exceptions import InputError, ProofError, ProtocolError
-from discreet.protocol.document import from_document, to_document
+from discreet.protocol.document import AT_ONCE, from_document, to_document
 from discreet.protocol.document_2 import from_document_2, to_document_2, too_many_cells
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ EMPTY_ROOM = 4
 FEW = 1 << 16
 """A file this small may be as dense as it likes."""
 OPENING, CLOSING = (b"[", b"{"), (b"]", b"}")
-AT_ONCE = 1 << 12
-"""Entries of a list that are written at once."""
 REMEDY = "Ask for the file again from where it came from; do not edit it."
 
 
