@@ -12,6 +12,7 @@ import pytest
 import discreet as dc
 from discreet.exceptions import BudgetError, ReleaseError
 from discreet.release import Job, RowsAsked, sanitise_file
+from discreet.release.draws_together import total_epsilon
 
 PEOPLE = 200
 
@@ -68,7 +69,7 @@ def test_reformatted_ids_are_read_alike_or_counted(folder: Path) -> None:
     assert (folder / "one.csv").read_bytes() == (folder / "two.csv").read_bytes()
     people["ssn"] = [f"{i:03d}" for i in range(PEOPLE)]
     people.to_csv(folder / "people.csv", index=False)
-    assert sanitise_file(job(folder, "three.csv", "ssn")).draws == 2
+    assert sanitise_file(job(folder, "three.csv", "ssn", repeat=True)).draws == 2
 
 
 def test_other_values_of_the_same_people_are_another_draw(folder: Path) -> None:
@@ -77,7 +78,13 @@ def test_other_values_of_the_same_people_are_another_draw(folder: Path) -> None:
     people = pd.read_csv(folder / "people.csv")
     people["release"] = people["release"].to_numpy()[::-1]
     people.to_csv(folder / "people.csv", index=False)
-    assert sanitise_file(job(folder, "two.csv", "ssn")).draws == 2
+    with pytest.raises(BudgetError, match="2 independent releases"):
+        sanitise_file(job(folder, "two.csv", "ssn"))
+    changed = sanitise_file(job(folder, "two.csv", "ssn", repeat=True))
+    assert changed.draws == 2
+    protocol = dc.Protocol.load(folder / "protocol.json")
+    assert changed.epsilon == total_epsilon(protocol, 2, one_of=2) > total_epsilon(protocol, 2)
+    assert "independent given the secret" in str(manifest(folder, "two.csv")["condition"])
     assert sanitise_file(job(folder, "three.csv", "ssn")).draws == 2
 
 

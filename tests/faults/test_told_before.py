@@ -51,8 +51,8 @@ def job(folder: Path, source: str, target: str = "out.csv", **options: object) -
 # ---- what is told ---------------------------------------------------------------------------------------------------
 
 
-def told(folder: Path, source: str, target: str, capsys: pytest.CaptureFixture[str]) -> str:
-    asked = ["sanitise", str(folder / "p.json"), str(folder / source), str(folder / target)]
+def told(folder: Path, source: str, target: str, capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    asked = ["sanitise", str(folder / "p.json"), str(folder / source), str(folder / target), *more]
     assert run([*asked, "--key", str(folder / "key"), "--id", "pid", "--law-anyway"]) == 0
     return " ".join(capsys.readouterr().err.split())
 
@@ -73,7 +73,7 @@ def test_a_key_over_other_values_is_told_as_the_draws_that_it_makes(
     assert "This release makes the first draw of these records: total epsilon 0.2." in again
     other = SINGLE.assign(x=np.where(np.arange(PERSONS) < 20, "a", SINGLE["x"]))
     other.to_csv(folder / "other.csv", index=False)
-    changed = told(folder, "other.csv", "3.csv", capsys)
+    changed = told(folder, "other.csv", "3.csv", capsys, "--repeat")
     total = said(folder, "3.csv")["total_epsilon"]
     assert said(folder, "3.csv")["independent_draws"] == 2
     assert f"makes 2 independent draws of these records: total epsilon {total:.6g}"[:-2] in changed

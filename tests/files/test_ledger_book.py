@@ -70,7 +70,12 @@ def test_names_that_lead_to_the_same_files_lock_in_one_order(
     orders: list[list[int]] = []
     real = fcntl.flock
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(fcntl, "flock", lambda file, how: (orders[-1].append(os.fstat(file).st_ino), real(file, how)))
+
+    def flock(file: int, how: int) -> None:
+        orders[-1].append(os.fstat(file).st_ino)
+        real(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
     for first, other in ((beside, Path("z.ledger")), (Path("m.ledger"), read[0]), (tmp_path / "a.ledger", beside)):
         orders.append([])
         with locked(common, first, [other, beside]):

@@ -9,7 +9,8 @@ than the sum of the single budgets, which is what people expect and what need no
 Whoever means to draw again says so (`repeat`): then the sum need not hold, a declared budget and a finite level must.
 A person with up to k rows that are drawn by themselves is in every draw k times; the largest k so far counts. Where
 one of k rows is chosen for every release, the level of several draws supposes that rows are independent given the
-secret: only `repeat` takes it for granted, with the condition stated, and a declared budget never does.
+secret: only `repeat` takes it for granted, with the condition stated, and a declared budget never does. Keyed draws of
+people whose values changed are of different rows as well, with the condition stated; what its key repeats is no draw.
 
 What holds beside the leading promise, a ceiling or another notion, is held to the same: every one has a level of all
 draws, and neither an average nor a declared budget makes up for a ceiling that no draw after this one would keep.
@@ -183,7 +184,8 @@ class Ledger:
         draws = independent([*past, draw])
         mine = self._mine(events)
         rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
-        one_of = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
+        chosen = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
+        one_of = max(chosen, _changes([*past, draw]))
         condition = condition_of(self.protocol, draws, one_of)
         unread = draw is not None and draw.people is None
         if self.repeat and not 0 < independent(past) < draws + unread:
@@ -192,7 +194,7 @@ class Ledger:
                 where=self.path.name,
                 remedy="Leave out --repeat (repeat=True), which is for one more draw on purpose.",
             )
-        supposed = not condition or (self.repeat and limit is None)
+        supposed = chosen == 1 or not condition or (self.repeat and limit is None)
         levels = []
         for place, one in enumerate(promise_of(self.protocol).promises):
             if place and max(draws, rows) == 1:
@@ -200,9 +202,10 @@ class Ledger:
             levels.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, one_of, place)))
             what = f"{levels[-1][0]} level" if place else "epsilon"
             declared = "" if place or limit is None else f"the declared budget of {limit:g}"
-            allowed = limit if declared and limit is not None else self._sum(draws, rows, place)
+            again = math.inf if draws == independent(past) else self._sum(draws, rows, place)
+            allowed = limit if declared and limit is not None else again
             self._hold(what, draws, levels[-1][1], allowed, declared)
-            sure = unassumed_total(self.protocol, draws, place) if condition else levels[-1][1]
+            sure = unassumed_total(self.protocol, draws, place) if condition and chosen > 1 else levels[-1][1]
             if not supposed:
                 what = f"{what}, whatever rows of one person have to do with each other,"
                 self._hold(what, draws, sure, allowed, declared)
@@ -283,6 +286,15 @@ def independent(past: list[KeyedDraw | None]) -> int:
     unread = {draw for draw in keyed if draw.people is None}
     known = {(draw.key, draw.identity) for draw in keyed - unread}
     return len(keyed - unread) + len({(d.key, d.identity) for d in unread} - known) + past.count(None)
+
+
+def _changes(draws: list[KeyedDraw | None]) -> int:
+    """Of how many rows of a person keyed draws may be: under one key, other values of people are as other rows."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for draw in draws:
+        if draw is not None and draw.people is not None:
+            found.setdefault((draw.key, draw.identity), set()).add(draw.people)
+    return max(map(len, found.values()), default=1)
 
 
 def _draw(event: dict[str, Any]) -> KeyedDraw | None:
