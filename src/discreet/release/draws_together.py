@@ -6,31 +6,41 @@ S = A xor B, and let a draw show A or B at random: one draw has level 0, two sho
 independent draws is taken from the channel that makes k draws, Q[(y_1 … y_k), z] = Π_i Q[y_i, z], which is exact; where
 that is too large, from the identity, because any number of draws tells at most z itself.
 
-A person with up to k rows that are drawn by themselves is in every draw k times. Where one of k rows is chosen for
-every release, two draws may be of two rows, which tell more together than one row twice. Both suppose that rows are
-independent given the secret; `unassumed_total` does not.
+A person with up to k rows that are drawn by themselves is in every draw k times. Two draws may be of two rows: where
+one of several is chosen for every release, and where somebody's value changed in between, which no ledger sees. They
+may tell more together than one row twice. All this supposes that rows are independent given the secret;
+`unassumed_total` does not.
+
+Under one key draws are not independent: cells of one person and one value are alike, so cells that differ show that a
+value changed (`one_key_law`).
 """
 
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement
+from collections.abc import Iterator
+from functools import reduce
+from itertools import combinations, combinations_with_replacement
 from typing import Final
 
 import numpy as np
 from scipy import sparse
 
+from discreet.arrays import Floats
 from discreet.channel import Channel
+from discreet.joint import Joint
 from discreet.notions.alip import ALIP
 from discreet.notions.average import OnAverage
 from discreet.notions.conjunction import belt_of
 from discreet.notions.guess import Guess
 from discreet.notions.ldp import LDP
+from discreet.notions.lip import LIP
 from discreet.notions.notion import Notion
 from discreet.notions.ordinary_ldp import OrdinaryLDP
+from discreet.notions.perfect import Perfect
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
-from discreet.notions.rows_together import rows_level, unassumed_level
+from discreet.notions.rows_together import ABOUT_S, rows_level, unassumed_level
 from discreet.notions.shift import Shift
 from discreet.notions.srlip import SRLIP
 from discreet.phrases import rounded_up
@@ -48,32 +58,42 @@ MOST_SPLIT: Final = 8
 """Draws up to which every number of rows that they can be of is looked at by itself."""
 SMALLEST_LOG: Final = 600.0
 """Products below e^−600 may underflow, and an output that seems impossible would hide what it tells."""
-CONDITION: Final = "if the rows of a person are independent given the secret"
+CONDITION: Final = "if the rows of a person are independent given the secret, and how many there are says nothing of it"
+CHANGED: Final = (
+    "if whether a value changed since the same key drew it says nothing of the secret, and the new one depends on the "
+    "secret alone"
+)
 USUAL_BELT: Final = 8.0
 """The belt that is recommended: it costs little (theory 7.1)."""
 ROUNDING: Final = 1e-9
 """Levels are rounded up to a multiple of this, so that an error in the last digits states no less than the truth."""
 
 
-def total_epsilon(protocol: AnyProtocol, draws: int, rows: int = 1, one_of: int = 1, place: int = 0) -> float:
+def total_epsilon(
+    protocol: AnyProtocol, draws: int, rows: int = 1, one_of: int = 1, place: int = 0, tables: int = 1
+) -> float:
     """The level of that many independent releases of the same records, rounded up; 0 for none. With a belt of b it is
     never above b for each of them (theory 7.1). Up to so many `rows` of a person are drawn by themselves (7.3).
     `place` is that of the promise among those that the protocol makes; the leading one has its proven level.
 
     Where every release draws `one_of` so many rows, k draws are of some j ≤ k rows, each drawn at most k − j + 1 times.
     What they tell is a mixture over which rows these are, and no mixture tells more than the worst of its parts. With
-    given columns these rows may also be of different strata.
+    given columns these rows may also be of different strata. Of draws under one key so many `tables` differ.
     """
+    if tables > 1:
+        fresh = total_epsilon(protocol, draws, rows, one_of, place)
+        return max(fresh, _under_one_key(protocol, draws, place) if draws == tables and rows == 1 else math.inf)
     if draws < 1 or draws == rows == 1:
         stated = promise_of(protocol).promises[place].epsilon if place else protocol.epsilon
         return stated if draws else 0.0
     if isinstance(protocol, StratifiedProtocol):
         alike = max(total_epsilon(one, draws, rows, one_of, place) for one in protocol.strata.values())
         return alike if min(draws, one_of) == 1 else max(alike, _across_strata(protocol, draws, one_of, place))
-    if rows == 1 and draws <= MOST_SPLIT:
-        return max(_level(protocol, draws - j + 1, j, draws, place) for j in range(1, min(draws, one_of) + 1))
-    rows = max(rows, min(one_of, draws * rows))
-    return _level(protocol, draws, rows, draws * rows, place)
+    every, most = draws * rows, max(rows, min(one_of, draws) * rows)
+    if every <= MOST_SPLIT:
+        split = (_level(protocol, min(draws, every - j + 1), j, every, place) for j in range(rows, most + 1))
+        return max(split)
+    return _level(protocol, draws, most, every, place)
 
 
 def _across_strata(protocol: StratifiedProtocol, draws: int, one_of: int, place: int) -> float:
@@ -97,6 +117,53 @@ def _apart(protocol: Protocol, draws: int, place: int) -> float:
     return measured.level(drawn, protocol.joint).epsilon
 
 
+def _under_one_key(protocol: AnyProtocol, draws: int, place: int) -> float:
+    """So many draws of somebody whose value changed every time, by `CHANGED`; infinite where that is not computed."""
+    if isinstance(protocol, StratifiedProtocol):
+        strata = protocol.strata.values()
+        return max(_under_one_key(one, draws, place) for one in strata) if draws == 2 else math.inf
+    leading, joint = protocol.notion.promises[place], protocol.joint
+    if not isinstance(leading, (*ABOUT_S, LDP, LIP, Perfect)) or draws > MOST_SPLIT:
+        return math.inf
+    law = one_key_law(protocol.channel, joint, draws)
+    prior = joint.secret_prior[joint.seen]
+    return (
+        math.inf if law is None else _rounded(leading.level(Channel(law), Joint(np.diag(prior / prior.sum()))).epsilon)
+    )
+
+
+def one_key_law(channel: Channel, joint: Joint, draws: int) -> Floats | None:
+    """P(y_1 … y_k | s), one column per secret, of values z_1 … z_k that are independent given s, drawn under one key:
+    equal values have the same output, different ones are drawn by themselves. A sum over which of the values are equal;
+    None where it is too large."""
+    q = channel.matrix[np.flatnonzero(np.diff(channel.entries.indptr))]
+    outputs, letters = q.shape
+    if max(outputs, letters) ** draws * len(joint.letter_given_secret) > MOST_CELLS:
+        return None
+    law = np.zeros((*[outputs] * draws, len(joint.letter_given_secret)))
+    for alike in _partitions(draws):
+        kinds = max(alike) + 1
+        place = np.indices([outputs] * kinds)
+        different = np.ones([letters] * kinds)
+        for first, second in combinations(np.indices(different.shape), 2):
+            different[first == second] = 0
+        for s, chance in enumerate(joint.letter_given_secret):
+            part = different * reduce(np.multiply.outer, [chance ** alike.count(kind) for kind in range(kinds)])
+            for _ in range(kinds):
+                part = np.tensordot(part, q, axes=(0, 1))
+            law[(*(place[kind] for kind in alike), s)] += part
+    return law.reshape(-1, law.shape[-1])
+
+
+def _partitions(size: int) -> Iterator[tuple[int, ...]]:
+    """Every way to say which of so many are alike: the number of its kind for each, kinds in order of appearance."""
+    if size == 0:
+        yield ()
+        return
+    for before in _partitions(size - 1):
+        yield from ((*before, kind) for kind in range(max(before, default=-1) + 2))
+
+
 def _by_ratio(leading: Notion, apart: float) -> float:
     """The most a notion can measure where no two secrets are told apart by more than this, whatever the prior is.
     P(y) lies between them, an average; a shift is largest where some secrets have e^apart times what others have."""
@@ -108,11 +175,13 @@ def _by_ratio(leading: Notion, apart: float) -> float:
     return _rounded(apart * scale)
 
 
-def unassumed_total(protocol: AnyProtocol, draws: int, place: int = 0) -> float:
+def unassumed_total(protocol: AnyProtocol, draws: int, place: int = 0, tables: int = 1) -> float:
     """What so many draws tell together where each may be of another row of the person, and the rows may have to do with
-    each other in any way: only a belt bounds it (theory 7.3)."""
+    each other in any way: only a belt bounds it (theory 7.3), and nothing where one key drew values that changed."""
     if draws < 2:
         return total_epsilon(protocol, draws, place=place)
+    if tables > 1:
+        return 1.0 if isinstance(promise_of(protocol).promises[place], (Guess, Shift)) else math.inf
     apart = max(unassumed_level(one.channel, one.joint, draws) for one in strata_of(protocol))
     return _by_ratio(promise_of(protocol).promises[place], apart)
 
@@ -126,11 +195,16 @@ def _shown(level: float) -> str:
     return "no bound" if math.isinf(level) else rounded_up(level)
 
 
-def condition_of(protocol: AnyProtocol, draws: int, one_of: int) -> str:
-    """What the level of so many draws supposes where each may be of another row of the person, and what it is else."""
-    if min(draws, one_of) < 2:
-        return ""
-    return f"{CONDITION}; without that, {_shown(unassumed_total(protocol, draws))}"
+def condition_of(protocol: AnyProtocol, draws: int, one_of: int, tables: int = 1) -> str:
+    """What the level of so many draws supposes where each may be of another row of the person, or of a value that
+    changed under one key, and what it is else."""
+    said = [CHANGED] if tables > 1 else []
+    said += [CONDITION] if min(draws, one_of) > 1 else []
+    return (
+        f"{', and '.join(said)}; without that, {_shown(unassumed_total(protocol, draws, tables=tables))}"
+        if said
+        else ""
+    )
 
 
 def told_nothing(protocol: AnyProtocol, place: int = 0) -> float:
@@ -144,10 +218,10 @@ def _level(protocol: Protocol, draws: int, rows: int, belts: int, place: int) ->
     """Of so many rows, independent given the secret, each drawn so often; at most so many belts, where there is one."""
     leading, belt = protocol.notion.promises[place], belt_of(protocol.notion)
     drawn, joint = _drawn(protocol, draws, place), protocol.joint
-    level = rows_level(leading, drawn, joint, rows) if rows > 1 else leading.level(drawn, joint).epsilon
+    level = rows_level(leading, drawn, joint, rows) if rows > 1 else _rounded(leading.level(drawn, joint).epsilon)
     level = level if belt is None or isinstance(leading, OnAverage) else min(level, _by_ratio(leading, belts * belt))
     least = 0.0 if place else protocol.epsilon
-    return max(least, _rounded(level))
+    return max(least, level)
 
 
 def _rounded(level: float) -> float:

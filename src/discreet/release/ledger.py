@@ -8,9 +8,10 @@ than the sum of the single budgets, which is what people expect and what need no
 
 Whoever means to draw again says so (`repeat`): then the sum need not hold, a declared budget and a finite level must.
 A person with up to k rows that are drawn by themselves is in every draw k times; the largest k so far counts. Where
-one of k rows is chosen for every release, the level of several draws supposes that rows are independent given the
-secret: only `repeat` takes it for granted, with the condition stated, and a declared budget never does. Keyed draws of
-people whose values changed are of different rows as well, with the condition stated; what its key repeats is no draw.
+one of k rows is chosen for every release, or a key drew people whose values changed, the level of several draws rests
+on a condition: only `repeat` takes it for granted, and has it stated; a declared budget never does. What its key
+repeats is no draw. Values may also have changed between draws without a key, which nobody sees: so a person's draws are
+taken to be of the same row or of rows that are independent given the secret, whichever tells more.
 
 What holds beside the leading promise, a ceiling or another notion, is held to the same: every one has a level of all
 draws, and neither an average nor a declared budget makes up for a ceiling that no draw after this one would keep.
@@ -185,8 +186,8 @@ class Ledger:
         mine = self._mine(events)
         rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
         chosen = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
-        one_of = max(chosen, _changes([*past, draw]))
-        condition = condition_of(self.protocol, draws, one_of)
+        tables = _tables([*past, draw])
+        condition = condition_of(self.protocol, draws, chosen, tables)
         unread = draw is not None and draw.people is None
         if self.repeat and not 0 < independent(past) < draws + unread:
             raise BudgetError(
@@ -194,20 +195,20 @@ class Ledger:
                 where=self.path.name,
                 remedy="Leave out --repeat (repeat=True), which is for one more draw on purpose.",
             )
-        supposed = chosen == 1 or not condition or (self.repeat and limit is None)
+        supposed = not condition or draws == independent(past) or (self.repeat and limit is None)
         levels = []
         for place, one in enumerate(promise_of(self.protocol).promises):
             if place and max(draws, rows) == 1:
                 continue
-            levels.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, one_of, place)))
+            levels.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, draws, place, tables)))
             what = f"{levels[-1][0]} level" if place else "epsilon"
             declared = "" if place or limit is None else f"the declared budget of {limit:g}"
             again = math.inf if draws == independent(past) else self._sum(draws, rows, place)
             allowed = limit if declared and limit is not None else again
             self._hold(what, draws, levels[-1][1], allowed, declared)
-            sure = unassumed_total(self.protocol, draws, place) if condition and chosen > 1 else levels[-1][1]
+            sure = unassumed_total(self.protocol, draws, place, tables) if condition else levels[-1][1]
             if not supposed:
-                what = f"{what}, whatever rows of one person have to do with each other,"
+                what = f"{what}, whatever the rows and values of one person have to do with each other,"
                 self._hold(what, draws, sure, allowed, declared)
             if draws > 1 or rows > self.rows:
                 self._hold_to_policy(draws, rows, levels[-1][0], sure)
@@ -223,7 +224,7 @@ class Ledger:
 
     def _hold(self, what: str, draws: int, level: float, allowed: float, declared: str) -> None:
         """BudgetError if so many draws come to a level above what is allowed, or to none."""
-        if level <= allowed * (1 + ROUNDING) and math.isfinite(level):
+        if level <= allowed * (1 + ROUNDING) + ROUNDING and math.isfinite(level):  # levels are rounded up by that much
             return
         added = f"the {allowed:.4g} that their budgets add up to; declare a budget if that is meant"
         limit = declared or ("any bound" if self.repeat else added)
@@ -288,8 +289,8 @@ def independent(past: list[KeyedDraw | None]) -> int:
     return len(keyed - unread) + len({(d.key, d.identity) for d in unread} - known) + past.count(None)
 
 
-def _changes(draws: list[KeyedDraw | None]) -> int:
-    """Of how many rows of a person keyed draws may be: under one key, other values of people are as other rows."""
+def _tables(draws: list[KeyedDraw | None]) -> int:
+    """How many tables that differ, in people or in what they have, one key drew at most."""
     found: dict[tuple[str, str], set[str]] = {}
     for draw in draws:
         if draw is not None and draw.people is not None:
