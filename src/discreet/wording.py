@@ -62,7 +62,7 @@ def all_rows_told(protocol: AnyProtocol) -> str:
     said = promised(protocol.notion.promises[0], protocol.joint, rows.epsilon, given)
     every = f"all released rows (up to {rows.most}) of a {rows.unit}"
     share = "" if rows.unit == "person" else f" and all of a {rows.unit} share it"
-    condition = f"If rows are independent given the secret{share}"
+    condition = f"If rows are independent given the secret, however many there are{share}"
     told = re.sub("sees (a|the) released record", f"sees {every}", said, count=1)
     return f"{condition}: {told}" if told != said else f"{condition}, for {every} together: {said}"
 

@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dc
 from discreet.exceptions import BudgetError
-from discreet.release.draws_together import one_key_law, total_epsilon
+from discreet.release.draws_together import one_key_law, total_epsilon, unassumed_total
 
 
 def keyed_law(matrix, given, draws: int):
@@ -120,3 +120,4 @@ def test_rows_that_are_drawn_by_themselves_may_all_change(tmp_path) -> None:
     protocol = random_protocol(np.random.default_rng(8))
     assert total_epsilon(protocol, 2, 3, one_of=2) >= total_epsilon(protocol, 1, 6) > total_epsilon(protocol, 1, 3)
     assert total_epsilon(protocol, 2, 3, tables=2) == np.inf
+    assert unassumed_total(protocol, 1, 3) <= unassumed_total(protocol, 2, 3) == 3 * unassumed_total(protocol, 2)

@@ -202,6 +202,20 @@ def xor_persons() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["pid", "s", "x"])
 
 
+@pytest.mark.parametrize("other", ["another", None])
+def test_one_odd_secret_lets_nobody_pass(folder, other) -> None:
+    """One id with two secrets, one of them missing perhaps, and everybody's different values once shared draws."""
+    protocol, keyed = dc.Protocol.load(folder / "p.json"), {"key": folder / "key", "identity": "pid"}
+    rows = rows_of_persons()
+    rows["s"] = [other if other is None else rows["s"].unique()[rows["s"].unique() != rows["s"][0]][0], *rows["s"][1:]]
+    with pytest.raises(ReleaseError, match="different values"):
+        protocol.sanitise(rows, **keyed, several_rows=True)
+    assert any("different values" in one.what for one in protocol.check(rows, **keyed, several_rows=True).refusals)
+    alike = rows.assign(x=rows.groupby("pid")["x"].transform("first"))
+    told = protocol.sanitise(alike, **keyed, several_rows=True).attrs["discreet release"]["rows"]
+    assert "their secrets differ" in told
+
+
 def test_rows_that_hang_together_may_tell_everything_in_two_draws(tmp_path) -> None:
     """A row of each person released twice was once accounted as 0, without a word about what that supposes."""
     table, book = xor_persons(), tmp_path / "book"
@@ -217,7 +231,7 @@ def test_rows_that_hang_together_may_tell_everything_in_two_draws(tmp_path) -> N
     foretold = protocol.check(table, ledger=book, repeat=True).account
     assert foretold is not None
     assert foretold.condition.endswith("without that, no bound")
-    with pytest.warns(UserWarning, match="the second and third if the rows of a person are independent"):
+    with pytest.warns(UserWarning, match="the second and third if a person's rows are independent"):
         told = protocol.sanitise(table, ledger=book, repeat=True).attrs["discreet release"]
     assert told["total_epsilon"] == 0
     assert told["condition"] == foretold.condition

@@ -95,7 +95,8 @@ def test_what_a_person_is_promised_is_told_before_what_a_row_is(protocols):
     said = guarantee(protocols["independent"])
     rows = protocols["independent"].statement.rows
     assert said.startswith(
-        f"If rows are independent given the secret: Whoever sees all released rows (up to {rows.most}) of a person "
+        "If rows are independent given the secret, however many there are: "
+        f"Whoever sees all released rows (up to {rows.most}) of a person "
         f"finds no value of s more than {times(rows.epsilon)} times as likely"
     )
     assert "A row by itself: Whoever sees a released record finds no value" in said

@@ -88,7 +88,7 @@ class WhoseRows:
         share = "" if self.unit == "person" else " and if all of a household share it"
         return (
             f"up to {self.most} rows of a {self.unit}, each drawn by itself{together} if they are independent given "
-            f"the secret{share}; {several} by the column {self.column}"
+            f"the secret, however many there are{share}; {several} by the column {self.column}"
         )
 
     def over(self, moved: Callable[[Any], Any]) -> WhoseRows:

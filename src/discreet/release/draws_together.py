@@ -58,7 +58,9 @@ MOST_SPLIT: Final = 8
 """Draws up to which every number of rows that they can be of is looked at by itself."""
 SMALLEST_LOG: Final = 600.0
 """Products below e^−600 may underflow, and an output that seems impossible would hide what it tells."""
-CONDITION: Final = "if the rows of a person are independent given the secret, and how many there are says nothing of it"
+CONDITION: Final = (
+    "if a person's rows are independent given the secret, however many there are, and how many says nothing of it"
+)
 CHANGED: Final = (
     "if whether a value changed since the same key drew it says nothing of the secret, and the new one depends on the "
     "secret alone"
@@ -88,7 +90,7 @@ def total_epsilon(
         return stated if draws else 0.0
     if isinstance(protocol, StratifiedProtocol):
         alike = max(total_epsilon(one, draws, rows, one_of, place) for one in protocol.strata.values())
-        return alike if min(draws, one_of) == 1 else max(alike, _across_strata(protocol, draws, one_of, place))
+        return alike if min(draws, one_of) == 1 else max(alike, _across_strata(protocol, draws, rows, one_of, place))
     every, most = draws * rows, max(rows, min(one_of, draws) * rows)
     if every <= MOST_SPLIT:
         split = (_level(protocol, min(draws, every - j + 1), j, every, place) for j in range(rows, most + 1))
@@ -96,14 +98,14 @@ def total_epsilon(
     return _level(protocol, draws, most, every, place)
 
 
-def _across_strata(protocol: StratifiedProtocol, draws: int, one_of: int, place: int) -> float:
+def _across_strata(protocol: StratifiedProtocol, draws: int, rows: int, one_of: int, place: int) -> float:
     """A bound for rows of one person in different strata. Towards somebody who knows both, the prior is that of people
     who agree in both, which no stratum has; but by how much rows tell two secrets apart does not depend on it."""
-    rows = range(2, min(draws, one_of) + 1) if draws <= MOST_SPLIT else [min(draws, one_of)]
-    each = [(j, draws - j + 1 if draws <= MOST_SPLIT else draws) for j in rows]
-    apart = max(j * max(_apart(one, times, place) for one in protocol.strata.values()) for j, times in each)
+    different = range(2, min(draws, one_of) + 1) if draws <= MOST_SPLIT else [min(draws, one_of)]
+    each = [(j, draws - j + 1 if draws <= MOST_SPLIT else draws) for j in different]
+    apart = max(rows * j * max(_apart(one, times, place) for one in protocol.strata.values()) for j, times in each)
     belt = belt_of(protocol.notion)
-    return _by_ratio(promise_of(protocol).promises[place], apart if belt is None else min(apart, draws * belt))
+    return _by_ratio(promise_of(protocol).promises[place], apart if belt is None else min(apart, draws * rows * belt))
 
 
 def _apart(protocol: Protocol, draws: int, place: int) -> float:
@@ -175,36 +177,35 @@ def _by_ratio(leading: Notion, apart: float) -> float:
     return _rounded(apart * scale)
 
 
-def unassumed_total(protocol: AnyProtocol, draws: int, place: int = 0, tables: int = 1) -> float:
-    """What so many draws tell together where each may be of another row of the person, and the rows may have to do with
-    each other in any way: only a belt bounds it (theory 7.3), and nothing where one key drew values that changed."""
+def unassumed_total(protocol: AnyProtocol, draws: int, rows: int = 1, place: int = 0, tables: int = 1) -> float:
+    """What so many draws of each of so many rows tell together where each may be of another row of the person, and the
+    rows may have to do with each other in any way: only a belt bounds it (theory 7.3), and nothing where one key drew
+    values that changed."""
     if draws < 2:
         return total_epsilon(protocol, draws, place=place)
     if tables > 1:
         return 1.0 if isinstance(promise_of(protocol).promises[place], (Guess, Shift)) else math.inf
-    apart = max(unassumed_level(one.channel, one.joint, draws) for one in strata_of(protocol))
+    apart = max(unassumed_level(one.channel, one.joint, draws * rows) for one in strata_of(protocol))
     return _by_ratio(promise_of(protocol).promises[place], apart)
 
 
 def stated_total(protocol: AnyProtocol, draws: int) -> float:
-    """Of so many draws of somebody with as many rows as the protocol states."""
-    return total_epsilon(protocol, draws, drawn_rows(protocol), _one_of(protocol))
+    """Of so many draws of somebody with as many rows as the protocol states, as the ledger counts them."""
+    return total_epsilon(protocol, draws, drawn_rows(protocol), draws)
 
 
 def _shown(level: float) -> str:
     return "no bound" if math.isinf(level) else rounded_up(level)
 
 
-def condition_of(protocol: AnyProtocol, draws: int, one_of: int, tables: int = 1) -> str:
+def condition_of(protocol: AnyProtocol, draws: int, rows: int, one_of: int, tables: int = 1) -> str:
     """What the level of so many draws supposes where each may be of another row of the person, or of a value that
     changed under one key, and what it is else."""
     said = [CHANGED] if tables > 1 else []
     said += [CONDITION] if min(draws, one_of) > 1 else []
-    return (
-        f"{', and '.join(said)}; without that, {_shown(unassumed_total(protocol, draws, tables=tables))}"
-        if said
-        else ""
-    )
+    if not said:
+        return ""
+    return f"{', and '.join(said)}; without that, {_shown(unassumed_total(protocol, draws, rows, tables=tables))}"
 
 
 def told_nothing(protocol: AnyProtocol, place: int = 0) -> float:

@@ -187,7 +187,7 @@ class Ledger:
         rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
         chosen = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
         tables = _tables([*past, draw])
-        condition = condition_of(self.protocol, draws, chosen, tables)
+        condition = condition_of(self.protocol, draws, rows, chosen, tables)
         unread = draw is not None and draw.people is None
         if self.repeat and not 0 < independent(past) < draws + unread:
             raise BudgetError(
@@ -206,7 +206,7 @@ class Ledger:
             again = math.inf if draws == independent(past) else self._sum(draws, rows, place)
             allowed = limit if declared and limit is not None else again
             self._hold(what, draws, levels[-1][1], allowed, declared)
-            sure = unassumed_total(self.protocol, draws, place, tables) if condition else levels[-1][1]
+            sure = unassumed_total(self.protocol, draws, rows, place, tables) if condition else levels[-1][1]
             if not supposed:
                 what = f"{what}, whatever the rows and values of one person have to do with each other,"
                 self._hold(what, draws, sure, allowed, declared)

@@ -254,11 +254,11 @@ class _PersonReading:
             return RowsInForce(
                 f"one row per person: checked in the column {column}", units=int(units.max(initial=-1)) + 1
             )
-        if secrets is not None and differing(units, secrets):
-            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=most)
         kinds = np.unique(np.stack([strata, values]), axis=1, return_inverse=True)[1].reshape(-1)
         if different := differing(units, kinds.astype(np.int64)):
             raise differing_values(different, column)
+        if secrets is not None and differing(units, secrets):
+            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=most)
         return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
 
     def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
@@ -279,7 +279,7 @@ class _PersonReading:
     def _undecided(self, persons: int, rows: int, most: int, several: int, different: int) -> ReleaseError:
         unit, now = self.unit, rounded_up(self.protocol.epsilon)
         together, without = _shown(self._together(most)), _shown(self._without(most))
-        level = f"all {rows:,} rows, level {together} if they are independent given the secret they share"
+        level = f"all {rows:,} rows, level {together} if they are independent given the secret they share, however many"
         return ReleaseError(
             f"{several:,} of {persons:,} {PLURALS[unit.name]} have several rows, up to {most}",
             where=f"column {unit.column}",
