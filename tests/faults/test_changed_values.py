@@ -92,13 +92,25 @@ def test_it_is_drawn_on_purpose_only_and_says_what_that_supposes(tmp_path, key) 
     protocol = dc.design(dc.Joint.from_table(WAVE, secret="s", release="x"), dc.LDP(0.4)).protocol
     keyed = {"key": key, "identity": "id", "ledger": tmp_path / "book", "law_anyway": True}
     protocol.sanitise(WAVE, **keyed)
-    with pytest.raises(BudgetError, match="whatever the rows and values"):
+    with pytest.raises(BudgetError, match="2 independent releases"):
         protocol.sanitise(changed(WAVE), **keyed)
     said = protocol.sanitise(changed(WAVE), **keyed, repeat=True).attrs["discreet release"]
     assert said["total_epsilon"] == total_epsilon(protocol, 2, one_of=2, tables=2) > 2 * protocol.epsilon
     assert said["condition"].endswith("without that, no bound")
     again = protocol.sanitise(WAVE, **keyed).attrs["discreet release"]
     assert again["independent_draws"] == 2, "what the key repeats is no draw"
+
+
+def test_a_column_by_another_name_is_the_same_key(tmp_path, key) -> None:
+    """Draws depend on the id, not on what its column is called: the same ids in another column shared their draws."""
+    protocol = dc.design(dc.Joint.from_table(WAVE, secret="s", release="x"), dc.LDP(0.4)).protocol
+    keyed = {"key": key, "ledger": tmp_path / "book", "law_anyway": True}
+    protocol.sanitise(WAVE, **keyed, identity="id")
+    renamed = changed(WAVE).rename(columns={"id": "number"})
+    with pytest.raises(BudgetError, match="2 independent releases"):
+        protocol.sanitise(renamed, **keyed, identity="number")
+    said = protocol.sanitise(renamed, **keyed, identity="number", repeat=True).attrs["discreet release"]
+    assert said["total_epsilon"] == total_epsilon(protocol, 2, one_of=2, tables=2)
 
 
 def test_draws_without_a_key_may_be_of_values_that_changed(tmp_path) -> None:

@@ -45,6 +45,8 @@ from discreet.notions.srlip import SRLIP
 
 ABOUT_S = (ALIP, Funnel, Guess, MaximalLeakage, PML, Shift)
 """These ask about P(s) and P(y|s) only: the level of k rows is that of the channel from S to all their outputs."""
+KNOWN = (*ABOUT_S, LDP, LIP, OrdinaryLDP, Perfect, RLDP, RLIP, SRLIP)
+"""Of these it is known what several rows tell together."""
 ROUNDING = 1e-9
 """Levels are rounded up to a multiple of this."""
 MOST_SUMS = 4_000_000

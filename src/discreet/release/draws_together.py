@@ -40,7 +40,7 @@ from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.notions.perfect import Perfect
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
-from discreet.notions.rows_together import ABOUT_S, rows_level, unassumed_level
+from discreet.notions.rows_together import ABOUT_S, KNOWN, rows_level, unassumed_level
 from discreet.notions.shift import Shift
 from discreet.notions.srlip import SRLIP
 from discreet.phrases import rounded_up
@@ -216,8 +216,11 @@ def told_nothing(protocol: AnyProtocol, place: int = 0) -> float:
 
 
 def _level(protocol: Protocol, draws: int, rows: int, belts: int, place: int) -> float:
-    """Of so many rows, independent given the secret, each drawn so often; at most so many belts, where there is one."""
+    """Of so many rows, independent given the secret, each drawn so often; at most so many belts, where there is one.
+    Infinite where it is not known what several rows tell."""
     leading, belt = protocol.notion.promises[place], belt_of(protocol.notion)
+    if rows > 1 and not isinstance(leading, KNOWN):
+        return math.inf
     drawn, joint = _drawn(protocol, draws, place), protocol.joint
     level = rows_level(leading, drawn, joint, rows) if rows > 1 else _rounded(leading.level(drawn, joint).epsilon)
     level = level if belt is None or isinstance(leading, OnAverage) else min(level, _by_ratio(leading, belts * belt))

@@ -290,11 +290,12 @@ def independent(past: list[KeyedDraw | None]) -> int:
 
 
 def _tables(draws: list[KeyedDraw | None]) -> int:
-    """How many tables that differ, in people or in what they have, one key drew at most."""
-    found: dict[tuple[str, str], set[str]] = {}
+    """How many tables that differ, in ids or in what people have, one key drew at most. What a draw depends on is the
+    id, not what its column is called."""
+    found: dict[str, set[tuple[str, str]]] = {}
     for draw in draws:
         if draw is not None and draw.people is not None:
-            found.setdefault((draw.key, draw.identity), set()).add(draw.people)
+            found.setdefault(draw.key, set()).add((draw.identity, draw.people))
     return max(map(len, found.values()), default=1)
 
 
