@@ -67,6 +67,11 @@ class Channel:
     inputs: tuple[Hashable, ...]
     outputs: tuple[Hashable, ...]
 
+    @property
+    def unnamed(self) -> bool:
+        """Whether nobody named the input letters: their numbers are places, not names."""
+        return isinstance(self.inputs, Places)
+
     def __init__(self, matrix: Any, inputs: Sequence[Hashable] = (), outputs: Sequence[Hashable] = ()) -> None:
         rows = _stochastic_sparse(matrix) if sparse.issparse(matrix) else _stochastic(matrix)
         object.__setattr__(self, "rows", rows)
@@ -225,8 +230,14 @@ def _stochastic_sparse(given: Any) -> sparse.csr_array:
     return rows
 
 
+class Places(tuple[int, ...]):
+    """0, 1, …: the places of letters that nobody named, also in a channel made of theirs."""
+
+    __slots__ = ()
+
+
 def _named(names: Sequence[Hashable], size: int, what: str) -> tuple[Hashable, ...]:
-    given = tuple(names) if len(names) else tuple(range(size))
+    given = (names if isinstance(names, Places) else tuple(names)) if len(names) else Places(range(size))
     if len(given) != size or len(set(given)) != size:
         raise AlphabetError(f"{len(set(given))} different names for {size} {what}", remedy="Name each one once.")
     return given

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -19,10 +19,11 @@ from scipy.special import rel_entr
 from discreet import information
 from discreet.arrays import Floats
 from discreet.attribute import Form
+from discreet.audit.letter_order import in_columns_of, in_order_of
 from discreet.audit.matrix_file import read_matrix
 from discreet.audit.sampler_audit import SamplerAudit, audit_sampler
 from discreet.channel import Channel
-from discreet.exceptions import AlphabetError, DistributionError, ParameterError
+from discreet.exceptions import DistributionError, ParameterError
 from discreet.given_columns import Stratum
 from discreet.joint import Joint
 from discreet.notions import LDP, NOTIONS, Level, Notion, words_of
@@ -167,11 +168,12 @@ def realised_level(channel: Channel, joint: Joint, distribution: ArrayLike | Joi
     Arguments:
         channel: Q[y, z], for the letters of the joint.
         joint: the joint that the channel was made for.
-        distribution: the other P(s, x), a joint or an array of its shape.
+        distribution: the other P(s, x): a joint, matched by the names of columns and letters, or an array of its shape.
     Returns:
         A `Level`: `epsilon` and its `witness`.
     Raises:
-        DistributionError: a distribution on other letters.
+        DistributionError: an array of another shape.
+        AlphabetError: a joint of other columns or letters.
     Example:
         >>> import discreet as dc
         >>> from discreet.audit import realised_level
@@ -180,35 +182,18 @@ def realised_level(channel: Channel, joint: Joint, distribution: ArrayLike | Joi
         >>> round(realised_level(channel, joint, [[0.5, 0], [0, 0.5]]).epsilon, 4)
         0.8473
     """
-    cells = distribution.probabilities if isinstance(distribution, Joint) else np.asarray(distribution, dtype=float)
-    if cells.size != joint.probabilities.size:
+    read = in_order_of(channel, joint)
+    if isinstance(distribution, Joint):
+        other = replace(distribution, form=joint.form)
+        return LDP(1.0).level(in_order_of(in_columns_of(read, joint.reads, other), other), other)
+    cells = np.asarray(distribution, dtype=float)
+    if cells.shape not in (joint.probabilities.shape, joint.table.shape):
         raise DistributionError(
-            f"{cells.size} cells, a joint with {joint.probabilities.size}", remedy="Give P(s, x) on the same letters."
+            f"cells of shape {cells.shape}, a joint of {joint.probabilities.shape}",
+            remedy="Give P(s, x) on the same letters.",
         )
-    other = Joint(
-        cells.reshape(joint.probabilities.shape),
-        joint.secrets,
-        joint.releases,
-        form=joint.form,
-    )
-    return LDP(1.0).level(in_order_of(channel, joint), other)
-
-
-def in_order_of(channel: Channel, joint: Joint) -> Channel:
-    """The channel with its inputs in the order of the joint's letters: by name, by written name, or as it is if it has
-    no names."""
-    inputs, letters = channel.inputs, joint.letters
-    if inputs == letters or (inputs == tuple(range(len(inputs))) and len(inputs) == len(letters)):
-        return channel if inputs == letters else Channel(channel.rows, letters, channel.outputs)
-    for key in (lambda letter: letter, str):
-        position = {key(name): i for i, name in enumerate(inputs)}
-        wanted = [key(letter) for letter in letters]
-        if len(position) == len(inputs) == len(letters) and set(wanted) == set(position):
-            return Channel(channel.rows[:, [position[name] for name in wanted]], letters, channel.outputs)
-    raise AlphabetError(
-        f"a channel that reads {len(inputs)} letters, a joint with {len(letters)}, and their names differ",
-        remedy="Name the inputs like the letters of the joint, or leave them unnamed and in the same order.",
-    )
+    other = Joint(cells.reshape(joint.probabilities.shape), joint.secrets, joint.releases, form=joint.form)
+    return LDP(1.0).level(read, other)
 
 
 def _words(notion: Notion | None, level: Level, channel: Channel, joint: Joint) -> str:
@@ -257,9 +242,10 @@ def audit(
 def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty | None = None) -> Audit | SamplerAudit:
     """What a mechanism guarantees at `joint`.
 
-    A protocol, or the path of its file, brings its own joint; another one gives the levels it has there (ε* of robust-2
-    section 8.3 is `.ldp`). A channel, a matrix Q[y, x] or the path of a CSV need one. A callable that turns a list of
-    input letters into a list of outputs is sampled: the result is a lower bound, for more see `audit_sampler`.
+    A protocol, or the path of its file, brings its own joint; another one, of the same columns and letters in any
+    order, gives the levels it has there (ε* of robust-2 section 8.3 is `.ldp`). A channel, a matrix Q[y, x] or the path
+    of a CSV need one. A callable that turns a list of input letters into a list of outputs is sampled: the result is a
+    lower bound, for more see `audit_sampler`.
 
     Arguments:
         mechanism: a protocol, a channel, a matrix, a callable, or the path of a file.
@@ -272,7 +258,8 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
 
     Raises:
         ParameterError: no joint for a mechanism that brings none.
-        ChannelError: a matrix that is no mechanism for these letters.
+        ChannelError: a matrix that is no mechanism.
+        AlphabetError: columns or letters that are not those of the joint, by name.
         ProofError: a protocol file whose promise does not hold.
 
     Example:
@@ -285,14 +272,14 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
         path = Path(mechanism)
         mechanism = load_either(path) if path.suffix.lower() == ".json" else read_matrix(path)
     if isinstance(mechanism, PublicProtocol | StratifiedPublic | StratifiedProtocol):
-        mechanism = _its_own_channel(mechanism)
+        mechanism = _its_own_channel(mechanism, joint)
     if isinstance(mechanism, Protocol):
         uncertainty = uncertainty or next(
             (found for one in mechanism.notion.promises if (found := getattr(one, "uncertainty", None))), None
         )
-        return audit_channel(
-            mechanism.channel, joint or mechanism.joint, uncertainty, mechanism.epsilon, mechanism.notion.promises
-        )
+        at = mechanism.joint if joint is None else joint
+        channel = in_columns_of(mechanism.channel, mechanism.joint.reads, at)
+        return audit_channel(channel, at, uncertainty, mechanism.epsilon, mechanism.notion.promises)
     if joint is None:
         raise ParameterError("a mechanism without a joint", where="joint", remedy="Give the joint P(S, X) to audit at.")
     if callable(mechanism):
@@ -300,8 +287,8 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
     return audit_channel(mechanism if isinstance(mechanism, Channel) else Channel(mechanism), joint, uncertainty)
 
 
-def _its_own_channel(given: PublicProtocol | StratifiedPublic | StratifiedProtocol) -> Channel:
-    """The channel of a public file, where that is the mechanism itself and one for all records."""
+def _its_own_channel(given: PublicProtocol | StratifiedPublic | StratifiedProtocol, joint: Joint | None) -> Channel:
+    """The channel of a public file where that is the mechanism itself, one for all records; in the joint's columns."""
     if not isinstance(given, PublicProtocol):
         raise ParameterError("several mechanisms, one per stratum", where="given columns", remedy="Audit each stratum.")
     if given.form is not Form.FUNNEL:
@@ -310,7 +297,8 @@ def _its_own_channel(given: PublicProtocol | StratifiedPublic | StratifiedProtoc
             where="form",
             remedy="Audit the full protocol file.",
         )
-    return Channel(given.matrix, given.inputs, given.outputs)
+    channel = Channel(given.matrix, given.inputs, given.outputs)
+    return channel if joint is None else in_columns_of(channel, given.reads, joint)
 
 
 def audit_strata(protocol: StratifiedProtocol) -> dict[Stratum, Audit]:

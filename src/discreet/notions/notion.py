@@ -320,11 +320,16 @@ def checked_epsilon(epsilon: float) -> float:
 
 
 def check_fits(channel: Channel, joint: Joint) -> None:
-    """The channel must read the letters of this joint."""
+    """The channel must read the letters of this joint, in their order; one without names is matched by place."""
     if len(channel.inputs) != joint.size:
         raise ChannelError(
             f"a channel for {len(channel.inputs)} letters, a joint with {joint.size}",
             remedy="Use the joint this channel was made for; with the secret among its inputs, in the same form.",
+        )
+    if not channel.unnamed and channel.inputs != joint.letters:
+        raise ChannelError(
+            "a channel that reads other letters than the joint has, or the same in another order",
+            remedy="Use channel.restricted(joint.letters), which puts them in its order, or dc.audit, which does so.",
         )
 
 
