@@ -8,7 +8,8 @@ of an uncertainty set (`SetWords.holds`) and of `wording`.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
@@ -46,6 +47,14 @@ def quoted(letter: Hashable) -> str:
     if isinstance(letter, tuple):
         return "(" + ", ".join(quoted(part) for part in letter) + ")"
     return visible(f"'{letter}'" if isinstance(letter, str) else str(letter))
+
+
+def told_apart(letters: Sequence[Hashable], words: Callable[[Hashable], str]) -> list[str]:
+    """A different text for every letter: in words, and those that would be called alike as Python writes them."""
+    said = [words(letter) for letter in letters]
+    often = Counter(said)
+    apart = [text if often[text] == 1 else repr(letter) for text, letter in zip(said, letters, strict=True)]
+    return apart if len(set(apart)) == len(apart) else [repr(letter) for letter in letters]
 
 
 def names(attributes: Sequence[Attribute]) -> str:

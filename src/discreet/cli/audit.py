@@ -13,7 +13,7 @@ from rich.text import Text
 
 from discreet.cli.options import BinsOf, Bits, Encoding, Json, Merge, grouping_of
 from discreet.cli.progress import working
-from discreet.cli.show import as_json, facts, stdout, strata_table, stratum_label
+from discreet.cli.show import as_json, facts, stdout, strata_labels, strata_table
 from discreet.exceptions import ParameterError, visible
 from discreet.phrases import BITS, NATS
 
@@ -142,12 +142,13 @@ def _level(epsilon: float) -> str:
 
 def _show_strata(protocol: StratifiedProtocol, found: Mapping[Stratum, Audit], json: bool) -> None:
     """The levels within every stratum."""
+    named = dict(zip(strata_labels(found), found.values(), strict=True))
     if json:
-        levels = {stratum_label(k): {n: v.epsilon for n, v in one.levels.items()} for k, one in found.items()}
+        levels = {called: {n: v.epsilon for n, v in one.levels.items()} for called, one in named.items()}
         as_json({"strata": levels, "proven": protocol.epsilon})
         return
     table = strata_table(protocol, *next(iter(found.values())).levels)
-    for key, one in found.items():
+    for called, one in named.items():
         cells = ("∞" if math.isinf(level.epsilon) else f"{level.epsilon:.6g}" for level in one.levels.values())
-        table.add_row(Text(stratum_label(key)), *cells)
+        table.add_row(Text(called), *cells)
     stdout.print(table)

@@ -15,7 +15,7 @@ from discreet.cli.options import Encoding, Json
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, paragraph, stdout
 from discreet.exceptions import ParameterError, visible
-from discreet.phrases import percent, shown
+from discreet.phrases import percent, shown, told_apart
 
 if TYPE_CHECKING:
     from discreet.estimate import Estimate
@@ -61,7 +61,7 @@ def estimate(
     json: Json = False,
 ) -> None:
     """Estimate the distribution of the released attributes, with confidence intervals."""
-    from discreet.cli.show import stratum_label
+    from discreet.cli.show import strata_labels
     from discreet.estimate import estimate as estimated
     from discreet.estimate import estimate_by, estimate_strata
     from discreet.protocol.public import StratifiedPublic
@@ -72,21 +72,21 @@ def estimate(
     options["rows_per_person"] = rows_per_person
     with working("Estimating"):
         loaded = load_either(protocol)
-        strata = isinstance(loaded, StratifiedProtocol | StratifiedPublic)
-        if strata and by is not None and by != GIVEN:
+        if isinstance(loaded, StratifiedProtocol | StratifiedPublic) and by is not None and by != GIVEN:
             raise ParameterError("groups of a protocol with given columns", where="--by", remedy=f"Use --by {GIVEN}.")
         options["assume"] = None if assume_secret is None else "P(s|x)" if assume_secret else "nothing"
-        found = (
-            {by: estimated(released, loaded, **options)}
-            if by is None
-            else {stratum_label(key): one for key, one in estimate_strata(released, loaded, **options).items()}
-            if isinstance(loaded, StratifiedProtocol | StratifiedPublic)
-            else {str(name): one for name, one in estimate_by(released, loaded, by, **options).items()}
-        )
+        if by is None:
+            found: dict[str | None, Estimate] = {None: estimated(released, loaded, **options)}
+        elif isinstance(loaded, StratifiedProtocol | StratifiedPublic):
+            strata = estimate_strata(released, loaded, **options)
+            found = dict(zip(strata_labels(strata), strata.values(), strict=True))
+        else:
+            groups = estimate_by(released, loaded, by, **options)
+            found = dict(zip(told_apart(list(groups), str), groups.values(), strict=True))
         views = {name: one.table(attribute) if attribute else one for name, one in found.items()}
         summaries = {name: summary(view, level) for name, view in views.items()}
     if json:
-        as_json(summaries[by] if by is None else {"by": by, "groups": summaries})
+        as_json(summaries[None] if by is None else {"by": by, "groups": summaries})
         return
     for name, view in views.items():
         _show(view, level, "" if name is None else f"{by} = {name}: ")

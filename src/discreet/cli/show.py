@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -17,7 +17,7 @@ from discreet.exceptions import unseen, visible
 from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum
 from discreet.information import share_kept
 from discreet.notions.notion import words_of
-from discreet.phrases import InformationUnit, names, rounded_up, shown
+from discreet.phrases import InformationUnit, names, rounded_up, shown, told_apart
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.study.purposes import Purpose, purpose_of
 from discreet.utilities.utility import MutualInformation
@@ -201,8 +201,9 @@ def task_rows(task: TaskValue, gap: float, unit: InformationUnit) -> dict[str, s
     return rows
 
 
-def stratum_label(key: Stratum) -> str:
-    return shown(key if len(key) > 1 else key[0])
+def strata_labels(keys: Iterable[Stratum]) -> list[str]:
+    """What strata are called, each by a name of its own."""
+    return told_apart([key if len(key) > 1 else key[0] for key in keys], shown)
 
 
 def strata_table(protocol: StratifiedProtocol, *columns: str) -> Table:
@@ -217,10 +218,10 @@ def strata_table(protocol: StratifiedProtocol, *columns: str) -> Table:
 def show_strata(protocol: StratifiedProtocol) -> None:
     """What is kept and proven in every stratum."""
     table = strata_table(protocol, "records", "kept", "epsilon", "outputs")
-    for key, one in protocol.strata.items():
+    for called, one in zip(strata_labels(protocol.strata), protocol.strata.values(), strict=True):
         share = f"{share_kept(one.joint, one.utility):.1%}"
         cells = f"{one.joint.n:,}", share, rounded_up(one.epsilon), str(len(one.outputs))
-        table.add_row(Text(stratum_label(key)), *cells)
+        table.add_row(Text(called), *cells)
     stdout.print(table)
     stdout.print()
 
