@@ -99,3 +99,17 @@ def test_the_public_file_gives_the_same_or_wider_errors() -> None:
         full, public = estimate(released, protocol), estimate(released, protocol.public())
         assert public.frequencies == pytest.approx(full.frequencies)
         assert (public.standard_errors >= full.standard_errors - 1e-9).all()
+
+
+def test_a_public_file_counts_values_of_no_other_number_of_records() -> None:
+    """It was taken for that of any table: frequencies of other records were biased towards its law."""
+    counts = np.array([[201, 99, 83, 21], [59, 141, 101, 295]])
+    public, n = designed(counts, "values", False).public(), int(counts.sum())
+    assert is_counted(public, n)
+    assert not any(is_counted(public, other) for other in (1, n - 1, n + 1, 2 * n // 3, 10 * n + 7))
+    others = np.array([[4001, 500, 300, 100], [3000, 200, 100, 50]])
+    released = drawn(designed(counts, "values", False), others, np.random.default_rng(3))
+    found, truth = estimate(released, public), others.sum(axis=0) / others.sum()
+    assert not any("very records" in note for note in found.notes)
+    assert (np.abs(found.frequencies - truth) <= 4 * found.standard_errors).all()
+    assert np.abs(released / released.sum() - truth).max() > 0.05  # the control: values as they are

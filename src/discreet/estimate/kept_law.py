@@ -28,6 +28,8 @@ LAW_KEPT = 2.0**-40
 """A law that differs by less is the same, rounded; a public file states laws to a little less."""
 STATED_LAW = 1e-9
 """For a law that a public file states in decimal digits."""
+WHOLE = 1e-5
+"""A law of so many records times their number is whole but for rounding: less than this up to 10^10 records."""
 COUNTED = (
     "Assumed: these are the very records that the protocol was counted from. The mechanism keeps their law, so values "
     "are counted as they are; the errors contain what replaced values add. Groups by another column are not kept."
@@ -64,18 +66,26 @@ def keeps_law(protocol: Protocol | PublicProtocol) -> bool:
 
 def is_counted(protocol: object, records: int) -> bool:
     """Whether so many records are, as far as anybody can tell, those that the protocol was counted from and whose law
-    it keeps. A public file does not say how many there were: it is published beside its release. Kept is the law of
-    persons, which rows do not have where persons have several; or of weighted records, or of counts with noise, which
-    the records themselves do not have."""
+    it keeps. A public file does not say how many there were, but its law is one of so many records or is not. Kept is
+    the law of persons, which rows do not have where persons have several; or of weighted records, or of counts with
+    noise, which the records themselves do not have."""
     if stated_rows(protocol) is not None:
         return False
     if not isinstance(protocol, Protocol | PublicProtocol) or protocol.source != "data":
         return False
     if stated_prior(protocol) != "exact":
         return False
-    if isinstance(protocol, Protocol) and protocol.joint.n != records:
+    return _may_be_of(protocol, records) and keeps_law(protocol)
+
+
+def _may_be_of(protocol: Protocol | PublicProtocol, records: int) -> bool:
+    """Whether the law is that of so many records: n in a full file; in a public one every letter has a whole number."""
+    if isinstance(protocol, Protocol):
+        return protocol.joint.n == records
+    if protocol.law is None:
         return False
-    return keeps_law(protocol)
+    held = protocol.law * records
+    return bool(np.abs(held - held.round()).max() <= WHOLE)
 
 
 def counted_model(model: ReleaseModel, protocol: Protocol | PublicProtocol) -> ReleaseModel:
