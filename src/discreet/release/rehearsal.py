@@ -221,10 +221,10 @@ class Rehearsal:
         if too_many(counts) and self._twice:
             counted = counted_each(table, self.protocol, asked, self.encoding, self.whose)
         identity = self.keyed.column if self.keyed else None
-        people = [name for one in counted for name in naming_people(one, identity)]
+        people = list(dict.fromkeys(name for one in counted for name in naming_people(one, identity)))
         if told := strange_secrets(counted, self.protocol):
             self.warn(f"kept columns are not judged: {told}")
-        found = levels_beside(counted, self.protocol, [name for name in asked if name not in people])
+        found = levels_beside(counted, self.protocol, asked, people)
         if found is None:
             return None
         with self.refusing():
