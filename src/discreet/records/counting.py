@@ -24,6 +24,7 @@ from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.joint import Joint
 from discreet.records.cells import indexed
 from discreet.records.grouping import ColumnGrouping, Grouping
+from discreet.records.held_table import HeldTable
 from discreet.records.kinds import Progress, counted
 from discreet.records.letters import Alphabet
 from discreet.records.noise import Noise
@@ -97,10 +98,10 @@ def cells_of(
         raise AlphabetError("a weight that is secret or released", where=weight, remedy="Name each column once.")
     by_person = not (person is None and household is None and rows is None)
     tally = person_tally(person, household, rows, len(secret), given, weight) if by_person else None
-    groupings = {} if group is None else fitted_groupings(source, names, group, encoding, progress)
-    plain: tuple[str, ...] = () if weight is None else (weight,)
-    plain = plain if tally is None else tuple(name for name in tally.unit.columns if name not in names)
-    with open_records(source, names, plain, encoding=encoding, in_order=tally is not None) as records:
+    plain = tuple(n for n in ((weight,) if tally is None else tally.unit.columns) if n is not None and n not in names)
+    held = HeldTable.of(source, (*names, *plain))
+    groupings = {} if group is None else fitted_groupings(held.records, names, group, encoding, progress)
+    with open_records(held.records, names, plain, encoding=encoding, in_order=tally is not None) as records:
         for name in set(records.mixed) & set(names) - set(groupings):
             raise TableError("values of several types", where=name, remedy="Turn the column into text or numbers.")
         alphabets = [
@@ -120,6 +121,7 @@ def cells_of(
         except AlphabetError:
             size.check()  # rather than too many combinations: a column that has no place among them
             raise
+    held.check()
     if not arrays[0].any():
         remedy = "Count at least one record." if weight is None else "Give some record a weight above zero."
         raise TableError("the table has no records", where=records.name, remedy=remedy)
@@ -129,8 +131,7 @@ def cells_of(
         warnings.warn(f"{records.name}: {told}", UnreadableRecords, stacklevel=4)
     attributes = []
     for axis, alphabet in enumerate(alphabets):
-        others = tuple(other for other in range(len(names)) if other != axis)
-        attribute, numbers = alphabet.finished(arrays[0].sum(axis=others) > 0)
+        attribute, numbers = alphabet.finished(arrays[0].sum(axis=tuple({*range(len(names))} - {axis})) > 0)
         attributes.append(attribute)
         arrays = [array.take(numbers, axis=axis) for array in arrays]
     for attribute in attributes:

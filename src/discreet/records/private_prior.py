@@ -28,6 +28,7 @@ from discreet.files.ledger_book import OpenBooks, common_book, locked
 from discreet.given_columns import AnyJoint, StratifiedJoint, check_number_of_strata
 from discreet.randomness import Keystream
 from discreet.records.grouping import Grouping
+from discreet.records.held_table import HeldTable
 from discreet.records.letters import LetterReader
 from discreet.records.noise import Noise, StratumNoise, noisy_joint, noisy_size
 from discreet.records.source import open_records
@@ -86,10 +87,12 @@ def private_joint(
     distinct_names((*secrets, *columns))
     check_number_of_strata(givens, prod(len(one) for one in givens))
     asked = _asked(secrets, columns, noise)
+    held = HeldTable.of(source, [one.name for one in (*secrets, *columns)])
     with _books(source, noise) as books:
         found = _drawn_before(books, asked, noise, cells)
         if found is None:
-            counts, n = _counted(source, secrets, columns, encoding)
+            counts, n = _counted(held.records, secrets, columns, encoding)
+            held.check()
             found = noise.added(counts, Keystream.fresh().words).reshape(-1), n
             del counts
             _charge(books, {**asked, "counts": found[0].tolist(), "n": n})

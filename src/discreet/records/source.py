@@ -201,16 +201,21 @@ def _table(source: Any, names: Sequence[str], optional: Sequence[str]) -> tuple[
         names = [*names, *there(optional, source.schema.names)]
         batches = source.select(names).to_batches() if isinstance(source, pa.Table) else source
         return _selected(source.schema, names, batches), ()
-    with InOwnWords(_same_name, DuplicateError):
-        frame = nw.from_native(source, pass_through=True)
-        if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-            return _frame(frame, names, optional)
+    if (frame := framed(source)) is not None:
+        return _frame(frame, names, optional)
     if hasattr(source, "__arrow_c_stream__"):
         return _table(pa.RecordBatchReader.from_stream(source), names, optional)
     raise TableError(
         f"a {type(source).__name__} is not a table",
         remedy="Give a pandas, polars, pyarrow or duckdb table, or the path of a CSV, Parquet or Arrow file.",
     )
+
+
+def framed(source: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any] | None:
+    """A frame of any library that narwhals knows; None for anything else."""
+    with InOwnWords(_same_name, DuplicateError):
+        frame = nw.from_native(source, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
 
 
 def _same_name(_: Exception) -> AlphabetError:

@@ -30,7 +30,7 @@ from discreet.phrases import rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
 from discreet.records.source import open_records
-from discreet.release.kept_levels import DOUBT, KeptLevels, kept_levels, level_shuffled
+from discreet.release.kept_levels import DOUBT, ENOUGH, KeptLevels, kept_levels, level_shuffled
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn, distinct
 from discreet.release.refusals import MOST_UNKNOWN
 from discreet.release.whose_rows import RowsInForce
@@ -81,11 +81,11 @@ def judged_kept(
     counts: Sequence[RecordCounts], protocol: AnyProtocol, identity: str | None, anyway: bool, *, stacklevel: int = 5
 ) -> KeptLevels | None:
     """`check_kept`, from counts of the columns together, or of each."""
-    people = [name for one in counts for name in naming_people(one, identity)]
+    people = list(dict.fromkeys(name for one in counts for name in naming_people(one, identity)))
     if people:
         warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=stacklevel)
-    asked = [column.name for one in counts for column in one.values if column.name not in people]
-    found = levels_beside(counts, protocol, asked)
+    asked = [column.name for one in counts for column in one.values]
+    found = levels_beside(counts, protocol, asked, people)
     if told := strange_secrets(counts, protocol):
         warnings.warn(f"not judged: {told}", KeptColumns, stacklevel=stacklevel)
     if found is not None and not anyway:
@@ -231,12 +231,16 @@ def strange_secrets(counts: Sequence[RecordCounts], protocol: AnyProtocol) -> st
     return f"{unknown:,} of {records:,} values of the secret are unknown to the protocol"
 
 
-def levels_beside(counts: Sequence[RecordCounts], protocol: AnyProtocol, asked: Sequence[str]) -> KeptLevels | None:
-    """The levels of the set of these columns that tells most for certain; of all of them if none tells any."""
+def levels_beside(
+    counts: Sequence[RecordCounts], protocol: AnyProtocol, asked: Sequence[str], people: Sequence[str] = ()
+) -> KeptLevels | None:
+    """The levels of the set of these columns that tells most for certain; of all of them if none tells any. Of those
+    that name `people` their common values are judged, and the rare ones as one."""
     sets: list[tuple[tuple[str, ...], Integers]] = []
     for one in counts:
-        names = [column.name for column in one.values if column.name in asked]
-        rows = None if too_many(one) or not names else _rows(one, protocol, names)
+        kept = _judged_values(one, asked, people)
+        names = list(kept)
+        rows = None if not one.complete or not names else _rows(one, protocol, kept)
         if rows is not None:
             sets += [(chosen, _projected(rows, [names.index(name) for name in chosen])) for chosen in _sets(names)]
     matrices = _matrices(protocol) if sets else []
@@ -253,16 +257,29 @@ def _sets(names: Sequence[str]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(every))[: max(MOST_SETS, 1 + len(names))]
 
 
-def _rows(counts: RecordCounts, protocol: AnyProtocol, names: Sequence[str]) -> Integers | None:
-    """One row per kind of record with a known secret: stratum, secret, letter, records, and the kept values."""
+def _judged_values(counts: RecordCounts, asked: Sequence[str], people: Sequence[str]) -> dict[str, Integers]:
+    """The kept values of every kind by column; a column of rare values alone tells nothing that could be measured."""
+    found: dict[str, Integers] = {}
+    for column, numbers in zip(counts.values, counts.kept() if counts.complete else [], strict=False):
+        if column.name in people:
+            common = np.bincount(numbers, counts.counts) >= ENOUGH
+            numbers = np.where(common[numbers], numbers, len(common))
+        if column.name in asked and (column.name not in people or len(np.unique(numbers)) > 1):
+            found[column.name] = numbers
+    return found
+
+
+def _rows(counts: RecordCounts, protocol: AnyProtocol, kept: dict[str, Integers]) -> Integers | None:
+    """The kinds of record with a known secret: stratum, secret, letter, records, and the kept values; None where they
+    are too many, or none."""
     joint = protocol.joint
     secret = counts.codes(joint.secrets)
     known = (secret < len(joint.secret_letters)) & (counts.counts > 0)
     if not known.any():
         return None
-    kept = dict(zip((one.name for one in counts.values), counts.kept(), strict=True))
-    columns = [counts.strata(), secret, counts.codes(joint.reads), counts.counts, *(kept[name] for name in names)]
-    return np.column_stack([column[known] for column in columns])
+    columns = [counts.strata(), secret, counts.codes(joint.reads), *kept.values()]
+    found, times = distinct([column[known] for column in columns], counts.counts[known])
+    return None if len(times) > MOST_CELLS else np.column_stack([*found[:3], times, *found[3:]])
 
 
 def _projected(rows: Integers, chosen: Sequence[int]) -> Integers:

@@ -28,6 +28,7 @@ from discreet.phrases import names
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, share_unchanged, strata_of
 from discreet.randomness import Keystream
+from discreet.records.held_table import HeldTable
 from discreet.records.persons import Unit, WhoseRows
 from discreet.records.source import RecordSource, ahead, open_records
 from discreet.release.batches import BatchSanitiser
@@ -79,6 +80,7 @@ class Rehearsal:
     whose: RowsInForce = field(default_factory=RowsInForce)
     warnings: list[Finding] = field(default_factory=list)
     refusals: list[Finding] = field(default_factory=list)
+    held: HeldTable = field(default_factory=lambda: HeldTable(None))
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
@@ -89,8 +91,13 @@ class Rehearsal:
         self.warnings.append(Finding(what, where, remedy))
 
     def run(self, table: Any) -> Check:
-        """Read the table once."""
+        """Read the table, as a release would."""
         joint = self.protocol.joint
+        with self.refusing():
+            self.held = HeldTable.of(table)
+        table = self.held.records
+        if table is None:
+            return self._check(promise=self._promise())
         self._twice = readable_twice(table)
         counts: RecordCounts | None = None
         unreadable, spent = 0, 0.0
@@ -214,10 +221,10 @@ class Rehearsal:
         if too_many(counts) and self._twice:
             counted = counted_each(table, self.protocol, asked, self.encoding, self.whose)
         identity = self.keyed.column if self.keyed else None
-        people = [name for one in counted for name in naming_people(one, identity)]
+        people = list(dict.fromkeys(name for one in counted for name in naming_people(one, identity)))
         if told := strange_secrets(counted, self.protocol):
             self.warn(f"kept columns are not judged: {told}")
-        found = levels_beside(counted, self.protocol, [name for name in asked if name not in people])
+        found = levels_beside(counted, self.protocol, asked, people)
         if found is None:
             return None
         with self.refusing():
@@ -226,6 +233,8 @@ class Rehearsal:
         return max(found.alone, found.beside)
 
     def _check(self, **figures: Any) -> Check:
+        with self.refusing():
+            self.held.check()
         digest = self.policy.digest if self.policy else None
         return Check(**figures, policy=digest, warnings=tuple(self.warnings), refusals=tuple(self.refusals))
 

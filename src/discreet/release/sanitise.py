@@ -27,6 +27,7 @@ from discreet.policy import VARIABLE as POLICY_VARIABLE
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream
+from discreet.records.held_table import HeldTable
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
 from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
 from discreet.records.writer import write_records
@@ -160,6 +161,7 @@ def sanitise_file(
     expected = KeyedDraw(keyed.name, keyed.column) if keyed else None
     ledger.foretold(expected, job.budget)
     randomness = Keystream.testing() if job.testing else Keystream.fresh()
+    held = HeldTable.of(job.source)
     whose = rows_in_force(
         job.source, protocol, job.rows, randomness, identity=job.identity, encoding=job.encoding,
         twice=readable_twice(job.source), several_rows=job.several_rows,
@@ -187,6 +189,7 @@ def sanitise_file(
         rules.after(protocol, kernel.tally)
         kept.check(job.identity, job.keep_anyway)
         check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway)
+        held.check()
         alike = job.several_rows or whose.tied is not None
         draw = _settled(keyed, alike)
         if public is None:
@@ -338,26 +341,28 @@ def sanitise(
     if repeat:
         warnings.warn(draws_told(protocol), DrawnAgain, stacklevel=4)
     randomness = Keystream.testing() if testing else Keystream.fresh()
+    held = HeldTable.of(table)
     whose = rows_in_force(
-        table, protocol, RowsAsked(person, household, rows, one_row_per_person), randomness, identity=identity,
-        encoding=encoding, twice=readable_twice(table), several_rows=several_rows,
+        held.records, protocol, RowsAsked(person, household, rows, one_row_per_person), randomness, identity=identity,
+        encoding=encoding, twice=readable_twice(held.records), several_rows=several_rows,
     )  # fmt: skip
     rules.before(protocol, whose.drawn)
     book = book and book.of_rows(whose.drawn, whose.one_of)
     kernel = BatchSanitiser(protocol, randomness, tuple(keep), whose.draws(keyed, protocol, randomness))
-    check_known_strata(kernel, table, encoding)
-    if kernel.keep and readable_twice(table):
-        check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
-    with _opened(kernel, table, keep_order, encoding, whose) as source:
+    check_known_strata(kernel, held.records, encoding)
+    if kernel.keep and readable_twice(held.records):
+        check_kept(held.records, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
+    with _opened(kernel, held.records, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)
-        kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(table))
+        kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(held.records))
         batches = rules.watching(kept.watching(whose.released(source)), kernel)
         drafts: Iterator[Draft] = (kernel.draft(batch) for batch in batches)
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
     rules.after(protocol, kernel.tally)
     kept.check(identity, keep_anyway)
-    check_same_law(table, protocol, kernel.tally.met, whose, encoding, law_anyway)
+    check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway)
+    held.check()
     alike = several_rows or whose.tied is not None
     draw = _settled(keyed, alike)
     account = account_of(book.enter(draw, budget)) if book else {}
