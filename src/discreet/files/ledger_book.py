@@ -31,14 +31,19 @@ COMMON = "Set XDG_DATA_HOME to a folder that lasts: the ledger of all copies of 
 BESIDE = "A release needs a ledger beside its protocol; copy the protocol to a folder of your own."
 
 
+def data_folder() -> Path:
+    """The user's data folder; RuntimeError where there is none."""
+    given = os.environ.get("XDG_DATA_HOME", "")
+    root = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "share"
+    return root / "discreet"
+
+
 def common_book(digest: str) -> Path:
     """The book of all copies of a protocol that this user has."""
-    given = os.environ.get("XDG_DATA_HOME", "")
     try:
-        root = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "share"
+        return data_folder() / "ledgers" / f"{digest}{LEDGER}"
     except RuntimeError:
         raise ReleaseError("no folder for the common ledger", where="XDG_DATA_HOME", remedy=COMMON) from None
-    return root / "discreet" / "ledgers" / f"{digest}{LEDGER}"
 
 
 @dataclass(frozen=True)

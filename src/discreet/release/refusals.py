@@ -21,7 +21,7 @@ from discreet.exceptions import ParameterError, ReleaseError, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.notions.notion import words_of
 from discreet.policy import Circumstances, Policy
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol, promise_of, strata_of
 from discreet.records.source import SUFFIXES, format_of
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.draws_together import total_epsilon
@@ -89,6 +89,18 @@ def check_policy(
     found = [str(breach) for breach in policy.breaches(release) if k_known or not breach.rule.startswith("k = ")]
     if found:
         raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was drawn.")
+
+
+def load_shown(path: Path, digest: str | None) -> AnyProtocol:
+    """The protocol, proven; ReleaseError where its digest is stated and is another one."""
+    found = load_protocol(path)
+    if digest is not None and found.digest != digest:
+        raise ReleaseError(
+            "the protocol file has other rules than those that were shown",
+            where=str(path),
+            remedy="Put back the file that was looked at, or look at this one and state its digest.",
+        )
+    return found
 
 
 @dataclass(eq=False)

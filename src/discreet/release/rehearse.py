@@ -7,12 +7,12 @@ from os import PathLike
 from typing import Any
 
 from discreet.policy import Policy
-from discreet.protocol.strata import AnyProtocol, load_protocol
+from discreet.protocol.strata import AnyProtocol
 from discreet.records.source import format_of
 from discreet.release.check import Check, Finding, refused_into
 from discreet.release.keyed_draws import keyed_draws
 from discreet.release.ledger import Ledger, ledger_of
-from discreet.release.refusals import policy_in_force
+from discreet.release.refusals import load_shown, policy_in_force
 from discreet.release.rehearsal import Rehearsal
 from discreet.release.sanitise import Job, check_target
 from discreet.release.whose_rows import RowsAsked
@@ -106,7 +106,7 @@ def rehearse_file(job: Job) -> Check:
             check_target(job)
     protocol = None
     with refused_into(refusals):
-        protocol = load_protocol(job.protocol)
+        protocol = load_shown(job.protocol, job.digest)
     if protocol is None:
         return Check(refusals=tuple(refusals))
     with refused_into(refusals):

@@ -25,7 +25,7 @@ from discreet.files.atomic_file import PIPE, alone_in, check_writable, open_targ
 from discreet.files.outputs import check_outputs
 from discreet.policy import VARIABLE as POLICY_VARIABLE
 from discreet.policy import Policy
-from discreet.protocol.strata import AnyProtocol, load_protocol
+from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
 from discreet.records.held_table import HeldTable
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
@@ -38,7 +38,7 @@ from discreet.release.kept_columns import KeptInPassing, check_kept
 from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
-from discreet.release.refusals import Rules, check_suffix, policy_in_force
+from discreet.release.refusals import Rules, check_suffix, load_shown, policy_in_force
 from discreet.release.shuffle import shuffled
 from discreet.release.table_checks import check_known_strata, check_same_law, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
@@ -55,6 +55,7 @@ class Job:
         source, target: paths; "-" is standard input or output.
         format: "csv", "parquet" or "arrow", where the target's name does not say it.
         rows: whose rows they are, a `RowsAsked`.
+        digest: that of the protocol that was looked at; a file of other rules is refused.
         …: those of `discreet.release.sanitise`.
     Example:
         >>> from pathlib import Path
@@ -82,6 +83,7 @@ class Job:
     rows: RowsAsked = field(default_factory=RowsAsked)
     repeat: bool = False
     law_anyway: bool = False
+    digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def sanitise_file(
     """
     rules = Rules(policy_in_force(job.policy), job.unknown_anyway)
     check_target(job)
-    protocol = load_protocol(job.protocol)
+    protocol = load_shown(job.protocol, job.digest)
     rules.before(protocol)
     keyed = keyed_draws(job.key, job.identity, protocol.digest)
     ledger = Ledger.beside(job.protocol, protocol, job.data, repeat=job.repeat).under(rules.policy)

@@ -7,10 +7,12 @@ again until somebody asks for it.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.exceptions import ProtocolError, ReleaseError
 from discreet.studio.choices import LARGEST, SMALLEST, Choices
 from discreet.studio.jobs import BackgroundJob, Jobs
 from discreet.studio.project import PROTOCOL, Project, Saved
@@ -20,6 +22,9 @@ OTHER_SECONDS: Final = 20.0
 MOST_COMPARED: Final = 3
 """Columns left out in which an example of a weakened relation is looked for; each is one more reading of the table."""
 SEARCH_SECONDS: Final = {"values": 60.0, "statistics": 20.0, "information": 30.0}
+RELEASED: Final = "what was found before this release was computed elsewhere, or from another state of the table"
+READ_REPORT: Final = "The report and the manifest of the release say what was drawn; copy the project to go on."
+OTHER_RULES: Final = "Put back the file that was there, or take it away: then rules are searched for again."
 FEW: Final = 50
 """Values of fewer people are counted, not shown."""
 
@@ -158,18 +163,27 @@ class Desk:
         if needed is not None and needed.result["epsilon"] != self.now.epsilon:
             return Answer(None, None)  # found a moment ago: the next look at the project has it
         seconds = SEARCH_SECONDS[self.now.purpose]
+        if self.project.drawn and self.held("rules", self.now.asked()) is None:
+            raise ReleaseError(RELEASED, where=self.project.slug, remedy=READ_REPORT)  # a search would replace the file
         found = self.ask("rules", self.now.asked(), {"path": str(self.protocol), "seconds": seconds})
         if found.result is not None and not self.protocol.is_file():
             self.project.keep("rules", {}, None)  # somebody took the file away: the rules are found again
             return Answer(None, None)
+        if found.result is not None:
+            self._check_file(found.result["digest"])
         return found
+
+    def _check_file(self, digest: str) -> None:
+        """What is shown is about the rules in the file; the digest of rules is that of the file's bytes."""
+        if hashlib.sha256(self.protocol.read_bytes()).hexdigest() != digest:
+            raise ProtocolError("the file has other rules than were found here", where=PROTOCOL, remedy=OTHER_RULES)
 
     def check(self, digest: str) -> Answer:
         question = self.check_question(digest)
         looked = self.look() if self.held("check", question) is None else Answer({"columns": []})
         if looked.result is None:
             return looked
-        options = {"job": self.job(), "left_out": self._few_values(looked.result), "group": self.now.grouping()}
+        options = {"job": self.job(digest), "left_out": self._few_values(looked.result), "group": self.now.grouping()}
         return self.ask("check", question, options)
 
     def _few_values(self, look: dict[str, Any]) -> list[str]:
@@ -191,8 +205,8 @@ class Desk:
             "repeat": self.now.repeat,
         }
 
-    def job(self) -> dict[str, Any]:
-        """The release: what `discreet sanitise` is told."""
+    def job(self, digest: str) -> dict[str, Any]:
+        """The release: what `discreet sanitise` is told, and which rules were shown."""
         stated: dict[str, Any] = {
             "protocol": str(self.protocol),
             "source": self.now.table,
@@ -200,6 +214,7 @@ class Desk:
             "data": self.now.people or None,
             "rows": self.now.stated(),
             "repeat": self.now.repeat,
+            "digest": digest,
         }
         return {**stated, "testing": True} if self.testing else stated
 

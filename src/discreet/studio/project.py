@@ -26,6 +26,7 @@ from typing import Any, Final
 from discreet.exceptions import ParameterError
 from discreet.files.atomic_file import unpublished
 from discreet.studio.choices import Choices
+from discreet.studio.seals import is_sealed, seal
 
 STATE, STUDY, PROTOCOL, RELEASE = "studio.json", "study.toml", "protocol.json", "release"
 VERSION: Final = 1
@@ -45,7 +46,7 @@ class AlreadyReleased(ParameterError):
 
 @dataclass(frozen=True)
 class Saved:
-    """What the file says. `results` are by name, each with the question it answers."""
+    """What the file says. `results` are by name, each with the question it answers and a seal."""
 
     now: Choices
     past: tuple[dict[str, Any], ...] = ()
@@ -55,9 +56,10 @@ class Saved:
     results: dict[str, Any] = field(default_factory=dict)
 
     def answer(self, name: str, question: Any) -> Any:
-        """A result, if it answers this question; None where it must be computed (again)."""
+        """A result, if it answers this question and was computed here; None where it must be computed (again)."""
         found = self.results.get(name)
-        return found["answer"] if found and found["question"] == _plain(question) else None
+        asked = isinstance(found, dict) and found.get("question") == _plain(question)
+        return found["answer"] if found and asked and is_sealed(name, found) else None
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,9 @@ class Project:
         """A result, with what it answers. It changes no decision, so pages in other tabs stay valid."""
         with self._locked():
             saved = self.saved()
-            results = {**saved.results, name: {"question": _plain(question), "answer": _plain(answer)}}
+            question, answer = _plain(question), _plain(answer)
+            kept = {"question": question, "answer": answer, "seal": seal(name, question, answer)}
+            results = {**saved.results, name: kept}
             return self._write(replace(saved, results=results))
 
     def _current(self, revision: int) -> Saved:

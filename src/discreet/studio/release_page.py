@@ -144,11 +144,12 @@ def _explained(desk: Desk) -> None:
         return
     latest = desk.jobs.latest("explain", desk.project.slug)
     if latest is None or not latest.running:
-        question, options = _draw_question(desk)
+        manifest = desk.project.manifest() or {}
+        question, options = _draw_question(desk, str(manifest.get("protocol", {}).get("sha256", "")))
         desk.jobs.ask("explain", desk.project.slug, question, options)
 
 
-def _draw_question(desk: Desk) -> tuple[dict[str, Any], dict[str, Any]]:
+def _draw_question(desk: Desk, digest: str) -> tuple[dict[str, Any], dict[str, Any]]:
     folder, now = desk.project.folder, desk.now
     script = scripts.whole_study(
         now, str(desk.protocol), str(desk.project.released_file), SEARCH_SECONDS[now.purpose], finished(desk)
@@ -157,7 +158,7 @@ def _draw_question(desk: Desk) -> tuple[dict[str, Any], dict[str, Any]]:
         "report": str(folder / REPORT),
         "script": str(folder / SCRIPT),
     }
-    return {"script": script, "revision": desk.saved.revision}, {"job": desk.job(), "files": files}
+    return {"script": script, "revision": desk.saved.revision}, {"job": desk.job(digest), "files": files}
 
 
 def draw(desk: Desk) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def draw(desk: Desk) -> dict[str, Any]:
     rules = desk.rules().result
     for one in desk.check(rules["digest"]).result["check"]["refusals"]:
         raise ReleaseError(one["what"], where=one["where"], remedy=one["remedy"])
-    question, options = _draw_question(desk)
+    question, options = _draw_question(desk, rules["digest"])
     desk.jobs.ask("draw", desk.project.slug, question, options)
     return {}
 

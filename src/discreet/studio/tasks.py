@@ -20,13 +20,13 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.look import look
-from discreet.protocol.strata import load_protocol
 from discreet.records.counting import cells_of, value_totals
 from discreet.records.grouping import Grouping
 from discreet.records.letters import Alphabet
 from discreet.release import Job, RowsAsked, rehearse_file, sanitise_file
 from discreet.release.draws_together import stated_total
 from discreet.release.ledger import ANY_DATA, Ledger
+from discreet.release.refusals import load_shown
 from discreet.studio.searches import Tell, curve, find_rules, joint_for, other_way, smallest, write_whole
 from discreet.study.left_out import weakened_relation
 from discreet.study.preview import preview
@@ -163,7 +163,8 @@ def rehearsal(
 ) -> dict[str, Any]:
     """`discreet check`, the release in pictures, and what it does to a relation with a column left out."""
     tell("news", {"stage": "Checking: everything is read, nothing is drawn"})
-    found, protocol = rehearse_file(_job(job)).facts(), load_protocol(job["protocol"])
+    asked = _job(job)
+    found, protocol = rehearse_file(asked).facts(), load_shown(asked.protocol, asked.digest)
     seen, before = preview(protocol).facts(), draws_before(job, protocol)
     weakened = weakened_relation(protocol, job["source"], left_out, Grouping(**group)) if seen["columns"] else None
     return {"check": found, "preview": seen, "before": before, "weakened": asdict(weakened) if weakened else None}
@@ -205,7 +206,8 @@ def explain(question: dict[str, Any], tell: Tell, job: dict[str, Any], files: di
     from discreet.study import Study
 
     tell("news", {"stage": "Writing the report"})
-    protocol = load_protocol(job["protocol"])
+    asked = _job(job)
+    protocol = load_shown(asked.protocol, asked.digest)
     write_whole(Path(files["report"]), page(Study(protocol)).encode())
     write_whole(Path(files["script"]), question["script"].encode())
     return {}
