@@ -15,6 +15,7 @@ from discreet.audit.matrix_file import read_matrix
 from discreet.exceptions import DiscreetError, InOwnWords
 from discreet.records.csvfile import CsvRecords
 from discreet.records.source import open_records
+from discreet.release import sanitise_batches
 
 CANARY = "CANARY"
 
@@ -148,6 +149,26 @@ def test_broken_files_tell_no_value(tmp_path):
         innocent(lambda: make_protocol().sanitise(tmp_path / "b.parquet"))
     (tmp_path / "q.csv").write_text(f'x\n"{CANARY}\n')
     assert "quote" in innocent(lambda: make_protocol().sanitise(tmp_path / "q.csv"))
+
+
+class OfAnEngine(Exception):
+    """An error of an engine: of no kind that Python has."""
+
+
+@pytest.mark.parametrize("read", [0, 1])
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError, OSError, OfAnEngine])
+def test_batches_that_break_off_tell_no_value(kind, read, tmp_path):
+    """Which once only the batches that were read themselves did not: what the iterator of them raised came through."""
+    key = tmp_path / "key"
+    key.touch(0o600)
+    key.write_bytes(bytes(range(64)))
+
+    def batches():
+        yield from pa.table({"id": ["1"], "x": ["a"]}).to_batches() * read
+        raise kind(CANARY) from ValueError(CANARY)
+
+    said = innocent(lambda: sanitise_batches(batches(), make_protocol(), key=key, identity="id").read_all())
+    assert f"broken off by an error inside ({kind.__name__})" in said
 
 
 def test_numbers_that_are_none_tell_no_value(tmp_path):

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from os import PathLike
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
-from discreet.exceptions import ReleaseError
+from discreet.exceptions import InOwnWords, ReleaseError
 from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
 from discreet.records.persons import Rule, WhoseRows
@@ -27,9 +27,11 @@ from discreet.release.batches import BatchSanitiser
 from discreet.release.kept_columns import KeptInPassing
 from discreet.release.keyed_draws import keyed_draws
 from discreet.release.refusals import Rules, policy_in_force
-from discreet.release.sanitise import NO_VALUES
+from discreet.release.sanitise import broken_off
 
 WHOLE = "Release the whole table with sanitise, or sanitise_file."
+NO_VALUES: Final = InOwnWords(broken_off)
+"""Whatever is raised: batches come from programs of any kind, which have errors of their own."""
 
 
 @NO_VALUES
@@ -97,14 +99,13 @@ def _released(
     protocol: AnyProtocol,
     check_kept: Callable[[], None],
 ) -> Iterator[pa.RecordBatch]:
-    for part in parts:
-        with NO_VALUES:
-            done = kernel.finish(kernel.draft(part.select(list(kernel.needs))))
-        yield done
-    assert kernel.keyed is not None
-    kernel.keyed.check_repeated()
-    rules.after(protocol, kernel.tally)
-    check_kept()
+    with NO_VALUES:
+        for part in parts:
+            yield kernel.finish(kernel.draft(part.select(list(kernel.needs))))
+        assert kernel.keyed is not None
+        kernel.keyed.check_repeated()
+        rules.after(protocol, kernel.tally)
+        check_kept()
 
 
 def _opened(batches: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

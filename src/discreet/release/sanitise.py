@@ -113,12 +113,12 @@ class Outcome:
     account: Account | None = None
 
 
-def _broken_off(error: Exception) -> ReleaseError:
+def broken_off(error: Exception) -> ReleaseError:
     """Messages of other libraries quote the data."""
     return ReleaseError(f"broken off by an error inside ({type(error).__name__})", remedy="Nothing was released.")
 
 
-NO_VALUES: Final = InOwnWords(_broken_off, pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
+NO_VALUES: Final = InOwnWords(broken_off, pa.ArrowException, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 @NO_VALUES
