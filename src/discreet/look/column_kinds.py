@@ -15,6 +15,7 @@ from discreet.look.findings import Bar, ColumnKind
 from discreet.look.scanned_table import ScannedColumn
 from discreet.records.cells import value_type
 from discreet.records.grouping import roundest, unlike_rare
+from discreet.records.no_numbers import MARKS
 from discreet.release.check import Finding
 
 MOSTLY: Final = 0.95
@@ -29,23 +30,6 @@ BARS: Final = 24  # of a histogram, about: its steps are round numbers
 DATE: Final = r"^(\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{4}|\d{4}/\d{1,2}/\d{1,2})$"
 COMMA: Final = r"^[+-]?\d+,\d+$"
 TRUTHS: Final = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"0", "1"}, {"ja", "nein"}, {"oui", "non"})
-MARKS: Final = (
-    "?",
-    "-",
-    ".",
-    "NA",
-    "N/A",
-    "n/a",
-    "NaN",
-    "nan",
-    "null",
-    "NULL",
-    "None",
-    "unknown",
-    "Unknown",
-    "missing",
-)
-"""How people write that a value is missing. These are letters like any others unless they are merged or recoded."""
 
 
 def kind_of(column: ScannedColumn) -> ColumnKind:

@@ -26,6 +26,7 @@ from discreet.records.cells import indexed
 from discreet.records.grouping import ColumnGrouping, Grouping
 from discreet.records.kinds import Progress, counted
 from discreet.records.letters import Alphabet
+from discreet.records.no_numbers import CellsInBins
 from discreet.records.noise import Noise
 from discreet.records.persons import WhoseRows, person_tally
 from discreet.records.private_prior import private_joint
@@ -107,8 +108,8 @@ def cells_of(
             Alphabet.grouped(name, groupings[name]) if name in groupings else Alphabet.of(records.schema.field(name))
             for name in names
         ]
-        size = _Size(alphabets, force)
-        batches = size.watched(counted(records, "counted", progress))
+        size, in_bins = _Size(alphabets, force), CellsInBins.counted(groupings)
+        batches = in_bins.watched(size.watched(counted(records, "counted", progress)))
         try:
             arrays: list[Any] = (
                 [*tally.tabulated(batches, alphabets, checked_size)]
@@ -133,11 +134,7 @@ def cells_of(
         attribute, numbers = alphabet.finished(arrays[0].sum(axis=others) > 0)
         attributes.append(attribute)
         arrays = [array.take(numbers, axis=axis) for array in arrays]
-    for attribute in attributes:
-        if attribute.grouping is not None and attribute.letters == (None,):
-            raise ParameterError(
-                "bins of a column without numbers", where=attribute.name, remedy="Merge its values instead (--merge)."
-            )
+    in_bins.check(attributes, size.records, force)
     for attribute in attributes[: len(secret)]:
         if len(attribute) < 2:
             raise DistributionError(

@@ -249,6 +249,8 @@ class _Assembly:
         tally.records += said["records"]
         tally.without_letter += said["without_letter"]
         tally.unknown += said["unknown"]
+        for name, cells in said["no_numbers"].items():
+            tally.no_numbers[name] = tally.no_numbers.get(name, 0) + cells
         _add_ids(ids, said)
         self._read += Reading.heard({"records": said["records"], "sums": said["read"]})
         self._drawn = [self._drawn[0] + said["records"], (self._drawn[1] + said["places"]) % 2**64]

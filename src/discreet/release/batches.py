@@ -8,7 +8,7 @@ Draws are fresh, or they repeat (`keyed_draws`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.randomness import Keystream
 from discreet.records.cells import bare, is_text, one_writing, readable, rebuilt, text_of_one, value_type
 from discreet.records.letters import LetterReader, column_of, released_columns
+from discreet.records.no_numbers import CellsInBins
 from discreet.release.keyed_draws import KeyedDraws
 from discreet.release.record_counts import unknown_records
 from discreet.release.sampling import Sampler
@@ -37,6 +38,8 @@ class Tally:
     records: int = 0
     without_letter: int = 0
     unknown: int = 0
+    no_numbers: dict[str, int] = field(default_factory=dict)
+    """Cells in bins that count as missing because they are no numbers, by column."""
     met: Integers | None = None
     """Letters by stratum, as they were read; the last of each stratum is for records without one."""
 
@@ -175,13 +178,8 @@ class BatchSanitiser:
         self.tally.records += len(codes)
         met = np.bincount(columns.astype(np.int64), minlength=self.law.weights.shape[1])
         self.tally.met = met if self.tally.met is None else self.tally.met + met
-        lost = codes == self.reading.size
-        if without := int(np.count_nonzero(lost)):
-            self.tally.without_letter += without
-            chosen = pa.array(lost)
-            self.tally.unknown += unknown_records(
-                self.reading.attributes, [batch.column(name).filter(chosen) for name in self.reading.columns]
-            )
+        self.tally.without_letter += int(np.count_nonzero(codes == self.reading.size))
+        self.tally.unknown += self.unknown(batch, codes)
         return pa.record_batch(
             [pa.array(drawn), *(self._kept(name, batch) for name in self.keep)], names=[self.column, *self.keep]
         )
@@ -221,6 +219,19 @@ class BatchSanitiser:
     def letters(self, batch: pa.RecordBatch) -> Codes:
         """The number of every record's letter; one more than the last where it has none."""
         return self.reading.codes([batch.column(name) for name in self.reading.columns])
+
+    @cached_property
+    def _in_bins(self) -> CellsInBins:
+        return replace(CellsInBins.of((*self.law.reads, *self.law.given)), found=self.tally.no_numbers)
+
+    def unknown(self, batch: pa.RecordBatch, codes: Codes) -> int:
+        """Records with a value that is no letter, or no number where it is read in bins; missing ones do not count."""
+        found, lost = self._in_bins.add(batch), codes == self.reading.size
+        if lost.any():
+            chosen = pa.array(lost)
+            cells = [batch.column(name).filter(chosen) for name in self.reading.columns]
+            found[lost] |= unknown_records(self.reading.attributes, cells)
+        return int(np.count_nonzero(found))
 
     def in_strata(self, codes: Codes, batch: pa.RecordBatch) -> Codes:
         """The code among the columns of all strata; refused before any draw where a stratum has no mechanism."""

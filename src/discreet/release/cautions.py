@@ -8,10 +8,10 @@ from typing import Final
 from discreet.exceptions import visible
 from discreet.phrases import rounded_up
 from discreet.protocol.strata import AnyProtocol
+from discreet.records.no_numbers import MOST_UNKNOWN
 from discreet.release.check import ColumnCount, Finding, LawChange
 from discreet.release.identity_risk import IdentityRisk
 from discreet.release.record_counts import RecordCounts
-from discreet.release.refusals import MOST_UNKNOWN
 
 ROUNDING: Final = 1e-9
 """Levels are computed with doubles, and proven ones are stated rounded up: less than this is no difference."""

@@ -29,10 +29,10 @@ from discreet.notions.notion import Notion
 from discreet.phrases import rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
+from discreet.records.no_numbers import MOST_UNKNOWN
 from discreet.records.source import open_records
 from discreet.release.kept_levels import DOUBT, KeptLevels, kept_levels, level_shuffled
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn, distinct
-from discreet.release.refusals import MOST_UNKNOWN
 from discreet.release.whose_rows import RowsInForce
 
 MOST_CELLS = 1_000_000

@@ -273,6 +273,7 @@ class _DrawnPart:
         tally, ids = self.kernel.tally, self.keyed.identities
         facts = {
             "records": tally.records, "without_letter": tally.without_letter, "unknown": tally.unknown,
+            "no_numbers": tally.no_numbers,
             "ids": ids.count, "sums": ids.sums, "values": ids.values, "places": self._places,
             "too_many": self._too_many, "read": self._made.sums if self.job.made else ids.sums,
         }  # fmt: skip

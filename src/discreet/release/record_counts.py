@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from discreet.arrays import Indices, Integers
 from discreet.attribute import Attribute
@@ -164,14 +165,14 @@ class RecordCounts:
         return int(self.counts[lost].sum())
 
 
-def unknown_records(attributes: Sequence[Attribute], cells: Sequence[pa.Array]) -> int:
-    """Records with a value that is no letter, in a batch; missing ones do not count."""
+def unknown_records(attributes: Sequence[Attribute], cells: Sequence[pa.Array]) -> NDArray[np.bool_]:
+    """Which records of a batch have a value that is no letter; missing ones do not count."""
     lost = np.zeros(len(cells[0]), bool)
     for attribute, column in zip(attributes, cells, strict=True):
         values, indices = indexed(column)
         beyond = LetterColumn(attribute).numbers(values) - len(attribute)
         lost |= ((beyond == UNKNOWN_TEXT) | (beyond == UNKNOWN_NUMBER)).take(indices)
-    return int(np.count_nonzero(lost))
+    return lost
 
 
 def distinct(columns: Sequence[Integers], counts: Integers | None = None) -> tuple[Integers, Integers]:

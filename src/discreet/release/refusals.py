@@ -8,10 +8,11 @@ noise. A draw cannot be repeated, so such a table is refused, unless somebody sa
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,19 +23,12 @@ from discreet.files.atomic_file import PIPE
 from discreet.notions.notion import words_of
 from discreet.policy import Circumstances, Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
+from discreet.records.no_numbers import NoNumbers, read_as_missing, too_many_unknown
 from discreet.records.source import SUFFIXES, format_of
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.draws_together import total_epsilon
 from discreet.release.identity_risk import smallest_cell
 from discreet.release.record_counts import RecordCounts, ValueColumn
-
-MOST_UNKNOWN: Final = 0.05
-FEWEST_UNKNOWN: Final = 10
-"""Below so many unknown values a share says nothing: one odd value in a table of ten is no misunderstanding."""
-
-
-def too_many_unknown(unknown: int, records: int) -> bool:
-    return unknown >= FEWEST_UNKNOWN and unknown > MOST_UNKNOWN * records
 
 
 def check_unknown(unknown: int, records: int, anyway: bool) -> None:
@@ -44,8 +38,9 @@ def check_unknown(unknown: int, records: int, anyway: bool) -> None:
     raise TableError(
         f"{unknown:,} of {records:,} records have a value that the protocol does not know",
         where="the columns that the protocol reads",
-        remedy="They would be released as noise, and the draw is spent. Compare codes, labels and columns with "
-        "`discreet check`, or say that it is meant: --unknown-anyway, unknown_anyway=True.",
+        remedy="They would be released as noise, or as missing where they are no numbers, and the draw is spent. "
+        "Compare codes, labels and columns with `discreet check`, or say that it is meant: --unknown-anyway, "
+        "unknown_anyway=True.",
     )
 
 
@@ -129,6 +124,8 @@ class Rules:
 
     def after(self, protocol: AnyProtocol, tally: Tally) -> None:
         """Once everything was read, and before anything is entered or published."""
+        for name, cells in tally.no_numbers.items():
+            warnings.warn(f"{name}: {read_as_missing(cells, tally.records)}", NoNumbers, stacklevel=5)
         check_unknown(tally.unknown, tally.records, self.unknown_anyway)
         if self.policy is None:
             return

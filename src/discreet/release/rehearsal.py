@@ -22,15 +22,15 @@ from discreet.arrays import Integers
 from discreet.channel import label
 from discreet.exceptions import visible
 from discreet.information import share_kept
-from discreet.joint import Joint
 from discreet.notions.notion import words_of
 from discreet.phrases import names
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, share_unchanged, strata_of
 from discreet.randomness import Keystream
+from discreet.records.no_numbers import read_as_missing
 from discreet.records.persons import Unit, WhoseRows
 from discreet.records.source import RecordSource, ahead, open_records
-from discreet.release.batches import BatchSanitiser
+from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.cautions import cautions
 from discreet.release.check import Check, Finding, People, column_count, refused_into, worths
 from discreet.release.draws_together import draws_told
@@ -90,9 +90,8 @@ class Rehearsal:
 
     def run(self, table: Any) -> Check:
         """Read the table once."""
-        joint = self.protocol.joint
         self._twice = readable_twice(table)
-        counts: RecordCounts | None = None
+        counts, tally = None, Tally()
         unreadable, spent = 0, 0.0
         with self.refusing():
             identity = self.keyed.column if self.keyed else None
@@ -107,7 +106,7 @@ class Rehearsal:
             started = time.perf_counter()
             with self._opened(kernel, table) as source:
                 kernel.schema(source.schema)
-                counts = self._read(source, kernel)
+                counts, tally = self._read(source, kernel), kernel.tally
                 unreadable = source.unreadable
             spent = time.perf_counter() - started
         if counts is None:
@@ -116,7 +115,7 @@ class Rehearsal:
             with self.refusing():
                 check_policy(self.policy, self.protocol, self.whose.drawn, k_known=False)
             return self._check(promise=self._promise())
-        return self._judged(counts, joint, table, unreadable, spent)
+        return self._judged(counts, tally, table, unreadable, spent)
 
     def _opened(self, kernel: BatchSanitiser, table: Any) -> RecordSource:
         """The columns of a release, and those of the secret if the table has them."""
@@ -133,10 +132,11 @@ class Rehearsal:
         letters = {a.name: LetterColumn(a) for a in (*joint.reads, *secrets)}
         stratified = isinstance(self.protocol, StratifiedProtocol)
         counts = RecordCounts(tuple(letters.values()), tuple(map(ValueColumn, self.keep)), stratified)
-        suspects, unknown = SeenIds(self.whose.suspects), 0
+        suspects, unknown, tally = SeenIds(self.whose.suspects), 0, kernel.tally
         for batch in self.whose.released(ahead(source)):
             suspects.add(batch)
             strata = kernel.stratum_numbers(batch) if stratified else None
+            tally.unknown += kernel.unknown(batch, kernel.letters(batch))
             unknown += 0 if strata is None else int(np.count_nonzero(strata < 0))
             if self.keyed is not None and not unknown:
                 ids, codes = batch.column(self.keyed.column), kernel.in_strata(kernel.letters(batch), batch)
@@ -150,10 +150,10 @@ class Rehearsal:
 
     # ---- what follows from the counts -----------------------------------------------------------------------
 
-    def _judged(self, counts: RecordCounts, joint: Joint, table: Any, unreadable: int, spent: float) -> Check:
+    def _judged(self, counts: RecordCounts, tally: Tally, table: Any, unreadable: int, spent: float) -> Check:
+        joint = self.protocol.joint
         read = [column.attribute for column in counts.letters]
         secrets = joint.secrets if all(a in read for a in joint.secrets) else ()
-        unknown = counts.unknown(joint.reads)
         columns = tuple(column_count(counts, attribute) for attribute in joint.reads)
         letters = counts.codes(joint.reads)
         secret = counts.codes(secrets) if secrets else None
@@ -170,8 +170,10 @@ class Rehearsal:
         with self.refusing():
             check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True)
         with self.refusing():
-            check_unknown(unknown, counts.records, self.unknown_anyway)
+            check_unknown(tally.unknown, counts.records, self.unknown_anyway)
         account = self._account()
+        for name, cells in tally.no_numbers.items():
+            self.warn(read_as_missing(cells, counts.records), f"column {visible(name)}")
         self.warnings += cautions(self.protocol, counts, columns, unreadable, law, identity)
         if account is not None and account.draws > 1:
             told = f"this would be draw number {account.draws}: {account.total}"
@@ -180,7 +182,7 @@ class Rehearsal:
             records=counts.records,
             promise=self._promise(),
             columns=columns,
-            unknown=unknown,
+            unknown=tally.unknown,
             without_letter=lost,
             unreadable=unreadable,
             law=law,
