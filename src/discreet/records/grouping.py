@@ -5,7 +5,7 @@ Counting the table turns it into one `ColumnGrouping` for each column: steps tha
 the attribute, are written into the protocol file, and are applied wherever its column is read. What is grouped is
 protected as one letter, and not hidden from each other.
 
-    bins    numbers [b0, b1), …, [bk, ∞); what is below b0 is one bin, what is no number is missing (and told: `no_numbers`)
+    bins    numbers [b0, b1), …, [bk, ∞); what is below b0 is one bin, what is no number is missing (`no_numbers`)
     merge   some values under one name; under none ("") they are missing
     rest    every value that is not listed under one name; the rare values themselves are written nowhere
 """
