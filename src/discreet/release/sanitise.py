@@ -28,7 +28,8 @@ from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
-from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
+from discreet.records.read_ahead import ahead
+from discreet.records.source import Format, RecordSource, format_of, open_records
 from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
@@ -178,12 +179,14 @@ def sanitise_file(
     ):
         kind = job.format or format_of(job.target) or source.format
         kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(job.source))
-        batches = rules.watching(kept.watching(whose.released(ahead(source))), kernel)
+        ids = whose.ids(source)
+        batches = rules.watching(kept.watching(whose.released(ids.watching(ahead(source)))), kernel)
         drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in batches), "read", progress)
         if not job.keep_order:
             drafts = shuffled(drafts, kernel.randomness, None if job.target == PIPE else Path(job.target).parent)
         released = ahead(finished(drafts, kernel.finish))
         write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
+        ids.check()
         rules.after(protocol, kernel.tally)
         kept.check(job.identity, job.keep_anyway)
         check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway)
@@ -220,7 +223,9 @@ def _opened(
     plain = [name for name in kernel.needs if name not in coded]
     in_order = keep_order or whose.chosen is not None
     secrets = [] if not kernel.keep or readable_twice(source) else kernel.hidden
-    return open_records(source, coded, plain, optional=secrets, encoding=encoding, in_order=in_order)
+    return open_records(
+        source, coded, plain, optional=secrets, others=whose.asked_places, encoding=encoding, in_order=in_order
+    )
 
 
 def _settled(keyed: KeyedDraws | None, several_rows: bool) -> KeyedDraw | None:
@@ -351,10 +356,12 @@ def sanitise(
     with _opened(kernel, table, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)
         kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(table))
-        batches = rules.watching(kept.watching(whose.released(source)), kernel)
+        ids = whose.ids(source)
+        batches = rules.watching(kept.watching(whose.released(ids.watching(source))), kernel)
         drafts: Iterator[Draft] = (kernel.draft(batch) for batch in batches)
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
+    ids.check()
     rules.after(protocol, kernel.tally)
     kept.check(identity, keep_anyway)
     check_same_law(table, protocol, kernel.tally.met, whose, encoding, law_anyway)

@@ -14,8 +14,10 @@ from os import PathLike
 from os.path import isfile
 from typing import Any, Final
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 
 from discreet.arrays import Integers
 from discreet.audit.least_levels import TableSample, least_level
@@ -27,7 +29,7 @@ from discreet.phrases import percent, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
 from discreet.records.persons import WhoseRows
-from discreet.records.source import open_records
+from discreet.records.source import Weighted, open_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.law_change import by_chance, channel_at, law_of
 from discreet.release.whose_rows import RowsInForce
@@ -46,10 +48,17 @@ class OtherTable(UserWarning):
 
 
 def readable_twice(table: Any) -> bool:
-    """Whether a table can be read before it is released: not a pipe, not a stream."""
+    """Whether a table can be read before it is released: not a pipe, not a stream, nor what may be one."""
     if isinstance(table, str | PathLike):
         return str(table) != PIPE and isfile(table)
-    return not isinstance(table, pa.RecordBatchReader) and not isinstance(table, Iterator)
+    if isinstance(table, pa.RecordBatchReader | Iterator):
+        return False
+    if isinstance(table, pa.Table | pa.RecordBatch | Weighted):
+        return True
+    try:
+        return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except DuplicateError:  # a frame, which its reader refuses in words
+        return True
 
 
 def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
