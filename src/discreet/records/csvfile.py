@@ -3,7 +3,7 @@
 - A byte order mark decides the encoding, otherwise it is UTF-8 unless declared. Bytes that do not fit are refused: two
   letters must not become one. Where nothing was declared, the refusal says which encoding it probably is.
 - The header is the first record. The separator is the one of , ; tab | that fits the first records (`csvheader`).
-- Every field is text. Quoted fields may contain separators and line ends.
+- Every field is text. Quoted fields may contain separators and line ends; stray quotes are refused (`quotes`).
 - A record with too many or too few fields stays in its place, with every cell missing: one record in, one record out.
 - Blank lines are not records, except where there is only one column: there they are missing cells.
 - A quote that is never closed, or a record of more than 8 MB, is no table: nothing is released.
@@ -23,8 +23,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from discreet.exceptions import InOwnWords, TableError
-from discreet.records.columns import other_columns
+from discreet.records.columns import OTHER, other_columns
 from discreet.records.csvheader import LOOKED_AT, Header, header_from
+from discreet.records.quotes import QuoteCheck, line_ends, refuse_records_in
 
 BLOCK_BYTES: Final = 1 << 23
 """A block must hold a whole record; this is more than any cell of a spreadsheet, and few blocks fit into memory."""
@@ -87,7 +88,7 @@ class CsvRecords:
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         fields = [str(place) for place in self._places.values()]
         end = secrets.token_hex(16)
-        self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode())
+        self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode(), self._separator)
         try:
             reader = pacsv.open_csv(
                 pa.PythonFile(self._text, mode="r"),
@@ -120,10 +121,17 @@ class CsvRecords:
         for batch in reader:
             if held is not None and len(batch):
                 yield self._with_ragged(held)
+            self._refuse_records_in(batch)
             held = batch.rename_columns(self.schema.names) if len(batch) or held is None else held
         if held is None or not len(held) or any(column[-1].as_py() != end for column in held.columns):
             raise TableError("a quote is opened and not closed", where=f"after row {self._row}", remedy=WHOLE)
         yield self._with_ragged(held).slice(0, len(held) + self._added - 1)
+
+    def _refuse_records_in(self, batch: pa.RecordBatch) -> None:
+        """Of the columns that somebody reads for what is in them."""
+        for name, cells in zip(self.schema.names, batch.columns, strict=True):
+            if not name.startswith(OTHER):
+                refuse_records_in(cells, name, len(self._names), self._separator, self._row)
 
     def _on_ragged(self, row: pacsv.InvalidRow) -> str:
         """Its place is known only when one thread reads; where the order does not matter, it goes anywhere."""
@@ -150,6 +158,8 @@ class _Utf8(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, encoding: str | None) -> None:
         self._stream, self._ending, self._last = stream, b"", b"\n"
+        self._record, self._blank = b"", 0
+        self._quotes: QuoteCheck | None = None
         start = bytes(filled(stream, 4))
         mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
         name = MARKS[mark] if mark else encoding or "utf-8"
@@ -176,17 +186,20 @@ class _Utf8(io.RawIOBase):
 
     def header(self) -> Header:
         """The first record; those after it are still there to be read."""
-        return header_from(self._first_record(), self._next_records())
+        self._record = self._first_record()
+        return header_from(self._record, self._next_records())
 
     def _first_record(self) -> bytes:
         """The first line that is not blank, up to the end of its last quoted field."""
-        ahead = bytes(self._ahead).lstrip(b"\r\n")
-        while not (found := FIRST_RECORD.match(ahead)) and len(ahead) <= BLOCK_BYTES:
+        whole = bytes(self._ahead)
+        while not (found := FIRST_RECORD.match(ahead := whole.lstrip(b"\r\n"))) and len(ahead) <= BLOCK_BYTES:
             more = self._stream.read(1 << 16)
-            ahead = (ahead + self._utf8(more, final=not more)).lstrip(b"\r\n")
+            whole += self._utf8(more, final=not more)
             if not more:
                 break
+        ahead = whole.lstrip(b"\r\n")
         end = found.end() if found else len(ahead)
+        self._blank = line_ends(whole[: len(whole) - len(ahead)])
         record, self._ahead = ahead[:end], ahead[end:]
         self._last = record[-1:] or b"\n"
         return record
@@ -198,8 +211,11 @@ class _Utf8(io.RawIOBase):
             self._ahead = bytes(self._ahead) + bytes(self._utf8(more, final=not more))
         return bytes(self._ahead[:LOOKED_AT])
 
-    def finish_with(self, ending: bytes) -> None:
+    def finish_with(self, ending: bytes, separator: str) -> None:
+        """From here on quotes are looked at, those of the first record too."""
         self._ending = ending
+        self._quotes = QuoteCheck(separator, self._blank)
+        self._quotes.add(self._record)
 
     def readable(self) -> bool:
         return True
@@ -216,6 +232,8 @@ class _Utf8(io.RawIOBase):
         self._last = bytes(data[-1:]) or self._last
         if 0 <= size < len(data):
             data, self._ahead = data[:size], data[size:]
+        if self._quotes is not None:
+            self._quotes.add(data) if len(data) else self._quotes.end()
         return data
 
 
