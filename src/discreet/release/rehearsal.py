@@ -206,7 +206,7 @@ class Rehearsal:
     def _judge_law(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> None:
         """Refused where `sanitise` refuses a table whose letters have another law."""
         law = law_change(self.protocol, counts, letters, ())
-        if secret is None or not self._twice or self.law_anyway or law is None or law.distance <= law.by_chance:
+        if secret is None or self.law_anyway or law is None or law.distance <= law.by_chance:
             return
         if not rests_on_law(self.protocol):
             return

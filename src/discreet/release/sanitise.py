@@ -34,7 +34,8 @@ from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.draws_together import draws_told
-from discreet.release.kept_columns import KeptInPassing, check_kept
+from discreet.release.in_passing import InPassing
+from discreet.release.kept_columns import check_kept
 from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
@@ -178,18 +179,17 @@ def sanitise_file(
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
-        kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(job.source))
-        ids = whose.ids(source)
-        batches = rules.watching(kept.watching(whose.released(ids.watching(ahead(source)))), kernel)
+        passing = InPassing.of(protocol, kernel.keep, source, whose, readable_twice(job.source))
+        batches = rules.watching(passing.watching(whose.released(ahead(source))), kernel)
         drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in batches), "read", progress)
         if not job.keep_order:
             drafts = shuffled(drafts, kernel.randomness, None if job.target == PIPE else Path(job.target).parent)
         released = ahead(finished(drafts, kernel.finish))
         write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
-        ids.check()
+        passing.ids.check()
         rules.after(protocol, kernel.tally)
-        kept.check(job.identity, job.keep_anyway)
-        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway)
+        passing.kept.check(job.identity, job.keep_anyway)
+        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway, passing.law)
         alike = job.several_rows or whose.tied is not None
         draw = _settled(keyed, alike)
         if public is None:
@@ -222,7 +222,7 @@ def _opened(
     coded = (*kernel.reading.columns, *(() if keep_order else kernel.keep))
     plain = [name for name in kernel.needs if name not in coded]
     in_order = keep_order or whose.chosen is not None
-    secrets = [] if not kernel.keep or readable_twice(source) else kernel.hidden
+    secrets = [] if readable_twice(source) else kernel.hidden
     return open_records(
         source, coded, plain, optional=secrets, others=whose.asked_places, encoding=encoding, in_order=in_order
     )
@@ -355,16 +355,15 @@ def sanitise(
         check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
     with _opened(kernel, table, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)
-        kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(table))
-        ids = whose.ids(source)
-        batches = rules.watching(kept.watching(whose.released(ids.watching(source))), kernel)
+        passing = InPassing.of(protocol, kernel.keep, source, whose, readable_twice(table))
+        batches = rules.watching(passing.watching(whose.released(source)), kernel)
         drafts: Iterator[Draft] = (kernel.draft(batch) for batch in batches)
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
-    ids.check()
+    passing.ids.check()
     rules.after(protocol, kernel.tally)
-    kept.check(identity, keep_anyway)
-    check_same_law(table, protocol, kernel.tally.met, whose, encoding, law_anyway)
+    passing.kept.check(identity, keep_anyway)
+    check_same_law(table, protocol, kernel.tally.met, whose, encoding, law_anyway, passing.law)
     alike = several_rows or whose.tied is not None
     draw = _settled(keyed, alike)
     account = account_of(book.enter(draw, budget)) if book else {}
