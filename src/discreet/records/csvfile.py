@@ -222,6 +222,8 @@ class _Utf8(io.RawIOBase):
 
     def read(self, size: int = -1) -> Octets:
         data, self._ahead = self._ahead, b""
+        if 0 < len(data) < size:  # a first block as large as any: whoever judges by it has as many records
+            data = bytes(data) + bytes(self._utf8(filled(self._stream, size - len(data))))
         while not data:
             block = filled(self._stream, max(size, 1 << 16))
             data = self._utf8(block, final=not block)
