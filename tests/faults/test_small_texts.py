@@ -94,10 +94,18 @@ def test_a_matrix_without_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch)
         read_matrix(Path("/dev/zero"))
 
 
-@pytest.mark.parametrize("asked", [{"merges": [f"rare:{'9' * 5000}"]}, {"merges": [f"x: rare: {'9' * 5000}"]}, {}])
-def test_groupings_with_a_number_of_thousands_of_digits(asked: dict[str, list[str]]) -> None:
+NINES = "9" * 5000
+
+
+def grouped(merges: list[str], bins: list[str]) -> None:
     table = pa.table({"s": [0, 1] * 50, "x": list(range(100))})
+    dc.Joint.from_table(table, secret="s", release="x", group=dc.Grouping.parse(bins, merges))
+
+
+@pytest.mark.parametrize(
+    ("merges", "bins"), [([f"rare:{NINES}"], []), ([f"x: rare: {NINES}"], []), ([], [f"x=quantiles:{NINES}"])]
+)
+def test_groupings_with_a_number_of_thousands_of_digits(merges: list[str], bins: list[str]) -> None:
     with pytest.raises(ParameterError, match="cannot be read") as caught:
-        group = dc.Grouping.parse(**asked) if asked else dc.Grouping.parse([f"x=quantiles:{'9' * 5000}"])
-        dc.Joint.from_table(table, secret="s", release="x", group=group)
+        grouped(merges, bins)
     assert "99999" not in str(caught.value)
