@@ -92,3 +92,20 @@ def test_a_matrix_without_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(matrix_file, "LARGEST_FILE", 1 << 16)
     with pytest.raises(TableError, match="256 MiB"):
         read_matrix(Path("/dev/zero"))
+
+
+NINES = "9" * 5000
+
+
+def grouped(merges: list[str], bins: list[str]) -> None:
+    table = pa.table({"s": [0, 1] * 50, "x": list(range(100))})
+    dc.Joint.from_table(table, secret="s", release="x", group=dc.Grouping.parse(bins, merges))
+
+
+@pytest.mark.parametrize(
+    ("merges", "bins"), [([f"rare:{NINES}"], []), ([f"x: rare: {NINES}"], []), ([], [f"x=quantiles:{NINES}"])]
+)
+def test_groupings_with_a_number_of_thousands_of_digits(merges: list[str], bins: list[str]) -> None:
+    with pytest.raises(ParameterError, match="cannot be read") as caught:
+        grouped(merges, bins)
+    assert "99999" not in str(caught.value)

@@ -31,7 +31,8 @@ from discreet.joint import Joint
 from discreet.notions import LIP
 from discreet.protocol import Protocol
 from discreet.randomness import Keystream
-from discreet.records.source import BATCH_ROWS, ahead, open_records
+from discreet.records.read_ahead import ahead
+from discreet.records.source import BATCH_ROWS, open_records
 from discreet.release import Job, joint_of_file, sanitise_file
 
 SECRET, RELEASE, RELEASED, PUBLIC = ["health"], ["colour", "size"], "colour×size", "region"

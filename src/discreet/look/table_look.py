@@ -15,7 +15,7 @@ from discreet.look.column_kinds import histogram, kind_of, marks_of, warnings_of
 from discreet.look.findings import ColumnKind, ColumnLook, Look, Telling, ValueCount
 from discreet.look.proposals import next_command, next_lines, proposed_grouping, proposed_release
 from discreet.look.scanned_table import ScannedColumn, ScannedTable, scan
-from discreet.records.csvfile import nearest_columns
+from discreet.records.csvheader import nearest_columns
 from discreet.records.kinds import Progress
 from discreet.release.check import Finding
 

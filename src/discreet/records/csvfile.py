@@ -2,8 +2,8 @@
 
 - A byte order mark decides the encoding, otherwise it is UTF-8 unless declared. Bytes that do not fit are refused: two
   letters must not become one. Where nothing was declared, the refusal says which encoding it probably is.
-- The header is the first record. The separator is the one of , ; tab | that makes it contain the columns asked for.
-- Every field is text. Quoted fields may contain separators and line ends.
+- The header is the first record. The separator is the one of , ; tab | that fits the first records (`csvheader`).
+- Every field is text. Quoted fields may contain separators and line ends; stray quotes are refused (`quotes`).
 - A record with too many or too few fields stays in its place, with every cell missing: one record in, one record out.
 - Blank lines are not records, except where there is only one column: there they are missing cells.
 - A quote that is never closed, or a record of more than 8 MB, is no table: nothing is released.
@@ -12,24 +12,23 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from difflib import get_close_matches
+from collections.abc import Container, Iterator, Sequence
 from typing import BinaryIO, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from discreet.exceptions import AlphabetError, InOwnWords, TableError
+from discreet.exceptions import InOwnWords, TableError
+from discreet.records.columns import OTHER, other_columns
+from discreet.records.csvheader import LOOKED_AT, Header, header_from
+from discreet.records.quotes import QuoteCheck, line_ends, refuse_records_in
 
 BLOCK_BYTES: Final = 1 << 23
 """A block must hold a whole record; this is more than any cell of a spreadsheet, and few blocks fit into memory."""
-SEPARATORS: Final = (",", ";", "\t", "|")
 MARKS: Final = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -46,12 +45,8 @@ FIRST_RECORD: Final = re.compile(
 only where the byte after it is known."""
 NO_CHARACTERS: Final = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
 """Encodings of names and of program text: they raise on some bytes, or read a backslash as something else."""
-NO_NAME: Final = re.compile(r"[+-]?[\d.,\s]*\d[\d.,\s]*([eE][+-]?\d+)?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?|[?.-]+")
-"""A number, a date, or a mark for a missing value: no column is called that."""
 SAMPLE_BYTES: Final = 1 << 20
 """A block where only the first records are wanted: most of a large one would be read for nothing."""
-LOOKED_AT: Final = 1 << 16
-"""Bytes after the first record that are held against it."""
 Octets = bytes | memoryview
 FITS: Final = "Recode the file to UTF-8; without a byte order mark, encoding=latin-1 has a character for every byte."
 WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed."
@@ -71,25 +66,29 @@ class CsvRecords:
         encoding: str | None = None,
         *,
         optional: Sequence[str] = (),
+        others: Container[int] = (),
         in_order: bool = True,
         sample: bool = False,
     ) -> None:
         self._block = SAMPLE_BYTES if sample else BLOCK_BYTES
         self._text = _Utf8(stream, encoding)
-        record = self._text.first_record()
-        self._names, self._separator = _header(record, [*letters, *plain], self._text.next_records)
+        header = self._text.header()
+        header.check([*letters, *plain])
+        self._names, self._separator = header.names, header.separator
         coded = [*letters, *(name for name in optional if self._names.count(name) == 1)]
-        wanted = dict.fromkeys((*coded, *plain))
-        self.schema = pa.schema([(name, _LETTERS if name in coded else pa.binary()) for name in wanted])
+        self._places = {name: self._names.index(name) for name in (*coded, *plain)}
+        self.others = other_columns(self._names, self._places, others, shown=header.sure)
+        self._places |= {one.column: one.place for one in self.others}
+        self.schema = pa.schema([(name, _LETTERS if name in coded else pa.binary()) for name in self._places])
         self._in_order = in_order
         self._ragged: list[int] = []
         self._row = self._added = 0
         self.unreadable = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        fields = [str(self._names.index(name)) for name in self.schema.names]
+        fields = [str(place) for place in self._places.values()]
         end = secrets.token_hex(16)
-        self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode())
+        self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode(), self._separator)
         try:
             reader = pacsv.open_csv(
                 pa.PythonFile(self._text, mode="r"),
@@ -122,10 +121,17 @@ class CsvRecords:
         for batch in reader:
             if held is not None and len(batch):
                 yield self._with_ragged(held)
+            self._refuse_records_in(batch)
             held = batch.rename_columns(self.schema.names) if len(batch) or held is None else held
         if held is None or not len(held) or any(column[-1].as_py() != end for column in held.columns):
             raise TableError("a quote is opened and not closed", where=f"after row {self._row}", remedy=WHOLE)
         yield self._with_ragged(held).slice(0, len(held) + self._added - 1)
+
+    def _refuse_records_in(self, batch: pa.RecordBatch) -> None:
+        """Of the columns that somebody reads for what is in them."""
+        for name, cells in zip(self.schema.names, batch.columns, strict=True):
+            if not name.startswith(OTHER):
+                refuse_records_in(cells, name, len(self._names), self._separator, self._row)
 
     def _on_ragged(self, row: pacsv.InvalidRow) -> str:
         """Its place is known only when one thread reads; where the order does not matter, it goes anywhere."""
@@ -152,6 +158,8 @@ class _Utf8(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, encoding: str | None) -> None:
         self._stream, self._ending, self._last = stream, b"", b"\n"
+        self._record, self._blank = b"", 0
+        self._quotes: QuoteCheck | None = None
         start = bytes(filled(stream, 4))
         mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
         name = MARKS[mark] if mark else encoding or "utf-8"
@@ -176,34 +184,46 @@ class _Utf8(io.RawIOBase):
         what = f"bytes that do not fit the encoding {self._name}" if self._name else "bytes that are not UTF-8"
         raise TableError(what, where="the file", remedy=remedy)
 
-    def first_record(self) -> bytes:
+    def header(self) -> Header:
+        """The first record; those after it are still there to be read."""
+        self._record = self._first_record()
+        return header_from(self._record, self._next_records())
+
+    def _first_record(self) -> bytes:
         """The first line that is not blank, up to the end of its last quoted field."""
-        ahead = bytes(self._ahead).lstrip(b"\r\n")
-        while not (found := FIRST_RECORD.match(ahead)) and len(ahead) <= BLOCK_BYTES:
+        whole = bytes(self._ahead)
+        while not (found := FIRST_RECORD.match(ahead := whole.lstrip(b"\r\n"))) and len(ahead) <= BLOCK_BYTES:
             more = self._stream.read(1 << 16)
-            ahead = (ahead + self._utf8(more, final=not more)).lstrip(b"\r\n")
+            whole += self._utf8(more, final=not more)
             if not more:
                 break
+        ahead = whole.lstrip(b"\r\n")
         end = found.end() if found else len(ahead)
+        self._blank = line_ends(whole[: len(whole) - len(ahead)])
         record, self._ahead = ahead[:end], ahead[end:]
         self._last = record[-1:] or b"\n"
         return record
 
-    def next_records(self) -> bytes:
+    def _next_records(self) -> bytes:
         """Some of what comes after the first record; it is still there to be read."""
         if len(self._ahead) < LOOKED_AT:
             more = bytes(filled(self._stream, LOOKED_AT))
             self._ahead = bytes(self._ahead) + bytes(self._utf8(more, final=not more))
         return bytes(self._ahead[:LOOKED_AT])
 
-    def finish_with(self, ending: bytes) -> None:
+    def finish_with(self, ending: bytes, separator: str) -> None:
+        """From here on quotes are looked at, those of the first record too."""
         self._ending = ending
+        self._quotes = QuoteCheck(separator, self._blank)
+        self._quotes.add(self._record)
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> Octets:
         data, self._ahead = self._ahead, b""
+        if 0 < len(data) < size:  # a first block as large as any: whoever judges by it has as many records
+            data = bytes(data) + bytes(self._utf8(filled(self._stream, size - len(data))))
         while not data:
             block = filled(self._stream, max(size, 1 << 16))
             data = self._utf8(block, final=not block)
@@ -214,6 +234,8 @@ class _Utf8(io.RawIOBase):
         self._last = bytes(data[-1:]) or self._last
         if 0 <= size < len(data):
             data, self._ahead = data[:size], data[size:]
+        if self._quotes is not None:
+            self._quotes.add(data) if len(data) else self._quotes.end()
         return data
 
 
@@ -236,68 +258,4 @@ def filled(stream: BinaryIO | io.RawIOBase, size: int) -> memoryview:
 
 def header_fields(stream: BinaryIO, encoding: str | None = None) -> tuple[str, ...]:
     """The names of the columns. A first record that is no header is refused, and nothing of it is shown."""
-    text = _Utf8(stream, encoding)
-    record = text.first_record().decode("utf-8", "replace")
-    names, separator = max(((_fields(record, one), one) for one in SEPARATORS), key=lambda one: len(one[0]))
-    if not is_header(names, _columns(text.next_records(), separator, len(names))):
-        raise TableError(
-            "the first line looks like a record, not like names of columns",
-            where="the header",
-            remedy="Put a line of names, in words and each different, before the first record.",
-        )
-    return tuple(names)
-
-
-def is_header(names: Sequence[str], columns: Sequence[set[str]] = ()) -> bool:
-    """Whether a first record can only be names: different words, no number or date among them, nothing that is also a
-    value of its own column. Where that is not so, it may be somebody's record."""
-    named = [name for name in names if name]
-    if not named or len(set(named)) < len(named) or len(named) < len(names) - 1:
-        return False
-    if any(NO_NAME.fullmatch(name) for name in named):
-        return False
-    return not any(name in values for name, values in zip(names, columns, strict=False) if name)
-
-
-def _header(record: bytes, wanted: list[str], following: Callable[[], bytes]) -> tuple[list[str], str]:
-    """Column names and separator. Names that are in the file are shown only where they can be nothing else."""
-    text = record.decode("utf-8", "replace")
-    parsed = [(_fields(text, separator), separator) for separator in SEPARATORS]
-    for names, separator in parsed:
-        if all(names.count(name) == 1 for name in wanted):
-            return names, separator
-    names, separator = max(parsed, key=lambda one: (sum(name in one[0] for name in wanted), len(one[0])))
-    name = next(name for name in wanted if names.count(name) != 1)
-    what = "two columns of this name" if name in names else "no such column"
-    if not is_header(names, _columns(following(), separator, len(names))):
-        remedy = f"Compare with the {len(names)} fields of the first line; it may be a record where a header should be."
-        raise AlphabetError(what, where=name, remedy=remedy)
-    raise AlphabetError(what, where=name, remedy=nearest_columns(name, names))
-
-
-def nearest_columns(name: str, names: Sequence[str]) -> str:
-    """What to do about a column that is not there, in words."""
-    folded = {str(one).casefold(): str(one) for one in names}
-    close = [folded[one] for one in get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)]
-    if close:
-        return f"Did you mean {' or '.join(close)}?"
-    return f"Compare with the {len(names)} columns of the table: discreet look shows them."
-
-
-def _columns(data: bytes, separator: str, size: int) -> list[set[str]]:
-    """The values of the columns in the first records; the last of these may be cut."""
-    rows = []
-    with suppress(csv.Error):
-        for row in csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=separator):
-            rows.append(row)
-    whole = rows if len(data) < LOOKED_AT else rows[:-1]
-    return [{row[i].strip() for row in whole if i < len(row)} for i in range(size)]
-
-
-def _fields(text: str, separator: str) -> list[str]:
-    """The names of the first record; none where it is more than one by this separator."""
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    except csv.Error:
-        return []
-    return [name.strip() for name in rows[0]] if len(rows) == 1 else []
+    return _Utf8(stream, encoding).header().shown()

@@ -62,6 +62,14 @@ def held_column(column: nw.Series[Any]) -> tuple[pa.Array | pa.ChunkedArray, boo
         return _as_words(column.to_list(), column.name), True
 
 
+def told_column(column: nw.Series[Any]) -> pa.Array | pa.ChunkedArray:
+    """The cells to be compared, of a column that need not be usable: values that are written alike are taken to be."""
+    try:
+        return held_column(column)[0]
+    except TableError:
+        return text_of(column.to_list())
+
+
 def _of_objects(column: Any) -> bool:
     """Whether a column of pandas leaves it to Arrow what its values are."""
     kind = getattr(getattr(column, "dtype", None), "kind", None)

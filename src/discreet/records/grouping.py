@@ -153,7 +153,7 @@ class Grouping:
         rare: dict[str, int] = {}
         everywhere = 0
         for text in merges:
-            few = re.fullmatch(r"\s*(?:(?P<column>[^:]+?)\s*:\s*)?rare\s*:\s*(?P<records>[0-9]+)\s*", text)
+            few = re.fullmatch(r"\s*(?:(?P<column>[^:]+?)\s*:\s*)?rare\s*:\s*(?P<records>[0-9]{1,15})\s*", text)
             written = re.fullmatch(r"\s*(?P<column>[^:]+?)\s*:(?P<values>.+)->(?P<into>.*)", text, re.DOTALL)
             if few and few["column"]:
                 rare[few["column"]] = int(few["records"])
@@ -195,7 +195,7 @@ class Grouping:
 def _edges(given: Sequence[Any] | str, values: pa.Array, counts: Integers, column: str) -> tuple[str, ...]:
     if not isinstance(given, str):
         return tuple(_written(edge) for edge in given)
-    wanted = re.fullmatch(r"quantiles\s*:\s*([0-9]+)", given)
+    wanted = re.fullmatch(r"quantiles\s*:\s*([0-9]{1,15})", given)
     if not wanted or not 2 <= int(wanted[1]) <= MOST_BINS:
         raise ParameterError("bins that cannot be read", where=column, remedy=EXAMPLE)
     is_number = pc.fill_null(pc.match_substring_regex(values, NUMBER), False)

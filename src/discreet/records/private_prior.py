@@ -37,31 +37,52 @@ MOST_CELLS: Final = 1 << 15
 """As many as exact confidence limits are computed for."""
 LARGEST_ALPHABETS: Final = 1 << 24
 """16 MiB of letters from a codebook; more would not fit into what can be designed for."""
+LONGEST_INTEGER: Final = 18
+"""Digits of a letter that is a number; the hashes of such numbers differ."""
 EVENT: Final = "private prior"
 LARGEST_SUM: Final = 1 << 53
 """Noisy counts that were entered add up to less, whatever their signs."""
 BLOCK: Final = 1 << 20
 """Bytes of a file that are hashed at a time."""
 
+CODEBOOK: Final = 'Write {"column": ["letter", …], …} from a codebook, never from the table.'
 Letters = Mapping[str, Sequence[Hashable]]
 
 
 def read_letters(path: str | os.PathLike[str]) -> dict[str, list[Hashable]]:
     """letters.json: {column: [letters]}, from a codebook."""
-    remedy = 'Write {"column": ["letter", …], …} from a codebook, never from the table.'
     try:
         with Path(path).open("rb") as file:
-            found = json.loads(file.read(LARGEST_ALPHABETS))
+            found = json.loads(file.read(LARGEST_ALPHABETS), object_pairs_hook=_distinct, parse_int=_short)
+    except ParameterError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise ParameterError(
-            f"the letters cannot be read ({type(error).__name__})", where=str(path), remedy=remedy
+            f"the letters cannot be read ({type(error).__name__})", where=str(path), remedy=CODEBOOK
         ) from None
     plain = str | int | bool | None
     if not isinstance(found, dict) or not all(
         isinstance(one, list) and all(isinstance(letter, plain) for letter in one) for one in found.values()
     ):
-        raise ParameterError("not letters by column", where=str(path), remedy=remedy)
+        raise ParameterError("not letters by column", where=str(path), remedy=CODEBOOK)
+    if max(map(len, found.values()), default=0) > MOST_CELLS:
+        raise ParameterError(f"more than {MOST_CELLS:,} letters of a column", where=str(path), remedy=CODEBOOK)
     return found
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A column that is declared twice would count by its last letters alone."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ParameterError("a column is declared twice", where="letters", remedy=CODEBOOK)
+    return found
+
+
+def _short(digits: str) -> int:
+    """Longer numbers can be chosen so that all have one hash, and telling them apart takes for ever."""
+    if len(digits) > LONGEST_INTEGER:
+        raise ParameterError("a letter with too many digits", where="letters", remedy=f"At most {LONGEST_INTEGER}.")
+    return int(digits)
 
 
 def private_joint(

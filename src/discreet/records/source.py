@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import io
 import os
-import queue
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Literal, Protocol, TypeVar, cast
+from typing import Any, BinaryIO, Final, Literal, Protocol, cast
 
 import narwhals as nw
 import numpy as np
@@ -32,8 +30,10 @@ from discreet.exceptions import AlphabetError, InOwnWords, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.sealed_file import SealedFile, seekable
 from discreet.records.cells import is_text
-from discreet.records.csvfile import CsvRecords, filled, nearest_columns
-from discreet.records.frames import held_column, whole_columns
+from discreet.records.columns import OTHER, OtherColumn, other_columns
+from discreet.records.csvfile import CsvRecords, filled
+from discreet.records.csvheader import nearest_columns
+from discreet.records.frames import held_column, told_column, whole_columns
 
 Format = Literal["csv", "parquet", "arrow"]
 SUFFIXES: Final[dict[str, Format]] = {
@@ -44,12 +44,9 @@ BATCH_ROWS: Final = 1 << 17
 BATCH_BYTES: Final = 1 << 25
 """A batch is large enough to hide what every batch costs, and small enough to stay in the processor's cache."""
 BUFFER_BYTES: Final = 1 << 20
-AHEAD: Final = 4
-"""Batches read ahead: enough to even out reading and writing, at most 128 MB."""
+"""Of a Parquet column, at a time: little beside a batch."""
 OF_VALUES: Final = (pa.ArrowException, ArithmeticError, LookupError, SystemError, TypeError, ValueError)
 """Errors that are about values, or lengths that a file states; others are about disks, memory or the program."""
-Item = TypeVar("Item")
-
 
 TIMES: Final = "discreet records"
 """A column of `Weighted` alone: no table may have its own of this name counted as such."""
@@ -73,6 +70,7 @@ class Records(Protocol):
 
     unreadable: int
     schema: pa.Schema
+    others: tuple[OtherColumn, ...]
 
     def __iter__(self) -> Iterator[pa.RecordBatch]: ...
 
@@ -93,6 +91,11 @@ class RecordSource(AbstractContextManager["RecordSource"]):
     @property
     def unreadable(self) -> int:
         return self._records.unreadable
+
+    @property
+    def others(self) -> tuple[OtherColumn, ...]:
+        """The columns that were asked for by their place."""
+        return self._records.others
 
     @property
     def schema(self) -> pa.Schema:
@@ -117,27 +120,29 @@ def open_records(
     plain: Sequence[str] = (),
     *,
     optional: Sequence[str] = (),
+    others: Container[int] = (),
     encoding: str | None = None,
     in_order: bool = True,
     sample: bool = False,
 ) -> RecordSource:
     """Open a source. `letters` are columns of few values, `plain` any others, `optional` are read as letters if they
-    are there; `encoding` is that of a CSV file. Of a `sample` only the first records are going to be read."""
+    are there, `others` are places of columns whatever they are called; `encoding` is that of a CSV file. Of a `sample`
+    only the first records are going to be read."""
     names = [*letters, *plain]
     optional = [name for name in dict.fromkeys(optional) if name not in names]
-    if TIMES in names:
-        raise AlphabetError(
-            "a column of a name that discreet keeps for numbers of records", where=TIMES, remedy="Give it another name."
-        )
     for name in names:
+        if name == TIMES or str(name).startswith(OTHER):
+            raise AlphabetError(
+                "a column of a name that discreet keeps for itself", where=name, remedy="Give it another name."
+            )
         if names.count(name) > 1:
             raise AlphabetError(
                 "a column is named twice", where=name, remedy="Secret and release share no column; name each once."
             )
     if isinstance(source, str | PathLike):
-        return _open_file(str(fspath(source)), letters, plain, optional, encoding, in_order, sample)
+        return _open_file(str(fspath(source)), letters, plain, optional, others, encoding, in_order, sample)
     with ExitStack() as stack, no_values_in_errors("the table"):
-        records, mixed = _table(source, names, optional)
+        records, mixed = _table(source, names, optional, others)
         return RecordSource("the table", "arrow", records, stack.pop_all(), mixed)
 
 
@@ -158,20 +163,42 @@ def no_values_in_errors(where: str, *kinds: type[Exception]) -> InOwnWords:
 class _Batches:
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
+    others: tuple[OtherColumn, ...] = ()
     unreadable: int = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self.batches
 
 
-def _selected(schema: pa.Schema, names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> _Batches:
-    """These columns, in this order, in batches that are not too long."""
-    parts = (
-        batch.slice(start, BATCH_ROWS)
-        for batch in (whole.select(names) for whole in batches)
-        for start in range(0, len(batch), BATCH_ROWS)
-    )
-    return _Batches(pa.schema([schema.field(name) for name in names]), parts)
+@dataclass(frozen=True)
+class _Picked:
+    """The columns to read: what they are called here, and their place in the table."""
+
+    places: dict[str, int]
+    others: tuple[OtherColumn, ...]
+
+    @classmethod
+    def of(cls, known: Sequence[str], names: Sequence[str], optional: Sequence[str], others: Container[int]) -> _Picked:
+        check_names(names, known)
+        read = {name: list(known).index(name) for name in [*names, *there(optional, known)]}
+        more = other_columns(known, read, others)
+        return cls({**read, **{one.column: one.place for one in more}}, more)
+
+    def of_batches(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> _Batches:
+        """These columns of whole batches, in this order, in batches that are not too long."""
+        chosen = (whole.select(list(self.places.values())) for whole in batches)
+        return self.of_chosen(pa.schema([schema.field(place) for place in self.places.values()]), chosen)
+
+    def of_chosen(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> _Batches:
+        """The same of batches that have no other columns."""
+        names = list(self.places)
+        parts = (
+            batch.slice(start, BATCH_ROWS)
+            for batch in (chosen.rename_columns(names) for chosen in batches)
+            for start in range(0, len(batch), BATCH_ROWS)
+        )
+        fields = [schema.field(place).with_name(name) for place, name in enumerate(names)]
+        return _Batches(pa.schema(fields), parts, self.others)
 
 
 def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -190,21 +217,21 @@ def check_names(names: Sequence[str], known: Sequence[str]) -> None:
 # ---- tables in memory -----------------------------------------------------------------------------------------------
 
 
-def _table(source: Any, names: Sequence[str], optional: Sequence[str]) -> tuple[_Batches, tuple[str, ...]]:
+def _table(
+    source: Any, names: Sequence[str], optional: Sequence[str], others: Container[int]
+) -> tuple[_Batches, tuple[str, ...]]:
     """The records of a table, and those of its columns whose values have no common type."""
     if isinstance(source, Weighted):
-        check_names(names, source.table.schema.names)
-        names = [*names, *there(optional, source.table.schema.names)]
-        return _selected(source.table.schema, [*names, TIMES], source.table.to_batches()), ()
-    if isinstance(source, pa.Table | pa.RecordBatchReader):
-        check_names(names, source.schema.names)
-        names = [*names, *there(optional, source.schema.names)]
-        batches = source.select(names).to_batches() if isinstance(source, pa.Table) else source
-        return _selected(source.schema, names, batches), ()
+        return _chosen(source.table, [*names, TIMES], optional, ()), ()
+    if isinstance(source, pa.Table):
+        return _chosen(source, names, optional, others), ()
+    if isinstance(source, pa.RecordBatchReader):
+        picked = _Picked.of(source.schema.names, names, optional, others)
+        return picked.of_batches(source.schema, source), ()
     if (frame := framed(source)) is not None:
-        return _frame(frame, names, optional)
+        return _frame(frame, names, optional, others)
     if hasattr(source, "__arrow_c_stream__"):
-        return _table(pa.RecordBatchReader.from_stream(source), names, optional)
+        return _table(pa.RecordBatchReader.from_stream(source), names, optional, others)
     raise TableError(
         f"a {type(source).__name__} is not a table",
         remedy="Give a pandas, polars, pyarrow or duckdb table, or the path of a CSV, Parquet or Arrow file.",
@@ -218,6 +245,12 @@ def framed(source: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any] | None:
     return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
 
 
+def _chosen(table: pa.Table, names: Sequence[str], optional: Sequence[str], others: Container[int]) -> _Batches:
+    picked = _Picked.of(table.schema.names, names, optional, others)
+    chosen = table.select(list(picked.places.values()))
+    return picked.of_chosen(chosen.schema, chosen.to_batches())
+
+
 def _same_name(_: Exception) -> AlphabetError:
     return AlphabetError(
         "two columns of one name", where="the table", remedy="Give every column of the frame a name of its own."
@@ -225,15 +258,19 @@ def _same_name(_: Exception) -> AlphabetError:
 
 
 def _frame(
-    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str], optional: Sequence[str]
+    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str], optional: Sequence[str], others: Container[int]
 ) -> tuple[_Batches, tuple[str, ...]]:
     known = frame.collect_schema().names()
-    check_names(names, known)
-    names = [*names, *there(optional, known)]
-    eager = whole_columns(frame.select(*names))
-    columns = {name: held_column(eager.get_column(name)) for name in names}
-    table = pa.table({name: cells for name, (cells, _) in columns.items()})
-    return _selected(table.schema, names, table.to_batches()), tuple(n for n, (_, mixed) in columns.items() if mixed)
+    picked = _Picked.of(known, names, optional, others)
+    chosen = (known[place] if isinstance(known[place], str) else nw.nth(place) for place in picked.places.values())
+    eager = whole_columns(frame.select(*chosen))
+    cells, mixed = [], []
+    for name, column in zip(picked.places, eager.iter_columns(), strict=True):
+        held, untyped = (told_column(column), False) if name.startswith(OTHER) else held_column(column)
+        cells.append(held)
+        mixed += [name] if untyped else []
+    table = pa.table(cells, names=list(picked.places))
+    return picked.of_chosen(table.schema, table.to_batches()), tuple(mixed)
 
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------
@@ -244,6 +281,7 @@ def _open_file(
     letters: Sequence[str],
     plain: Sequence[str],
     optional: Sequence[str],
+    others: Container[int],
     encoding: str | None,
     in_order: bool,
     sample: bool,
@@ -254,13 +292,13 @@ def _open_file(
         kind = _sniffed(start)
         if kind == "csv":
             records: Records = CsvRecords(
-                stream, letters, plain, encoding, optional=optional, in_order=in_order, sample=sample
+                stream, letters, plain, encoding, optional=optional, others=others, in_order=in_order, sample=sample
             )
         elif kind == "parquet":
             whole = _native(path, stack) or seekable(stream, stack.enter_context(SealedFile()))
-            records = _parquet(whole, letters, plain, optional)
+            records = _parquet(whole, letters, plain, optional, others)
         else:
-            records = _arrow(_native(path, stack), stream, start, [*letters, *plain], optional)
+            records = _arrow(_native(path, stack), stream, start, [*letters, *plain], optional, others)
         return RecordSource(name, kind, records, stack.pop_all())
 
 
@@ -312,15 +350,20 @@ def _sniffed(start: bytes) -> Format:
     return "arrow" if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")) else "csv"
 
 
-def _parquet(stream: object, letters: Sequence[str], plain: Sequence[str], optional: Sequence[str]) -> Records:
-    schema, names = pq.read_schema(stream), [*letters, *plain]
-    check_names(names, schema.names)
-    more = there(optional, schema.names)
-    names += more
-    texts = [name for name in (*letters, *more) if is_text(schema.field(name).type)]
+def _parquet(
+    stream: object, letters: Sequence[str], plain: Sequence[str], optional: Sequence[str], others: Container[int]
+) -> Records:
+    schema = pq.read_schema(stream)
+    picked = _Picked.of(schema.names, [*letters, *plain], optional, others)
+    chosen = pa.schema([schema.field(place) for place in picked.places.values()])
+    texts = [one.name for one in chosen if one.name in (*letters, *optional) and is_text(one.type)]
     file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
-    rows = min(BATCH_ROWS, max(1, BATCH_BYTES // _row_bytes(file.metadata, set(names))))
-    return _selected(schema, names, file.iter_batches(rows, columns=names))
+    rows = min(BATCH_ROWS, max(1, BATCH_BYTES // _row_bytes(file.metadata, set(chosen.names))))
+    if any(schema.names.count(name) > 1 for name in chosen.names):
+        return picked.of_batches(schema, file.iter_batches(rows))
+    return picked.of_chosen(
+        chosen, (batch.select(chosen.names) for batch in file.iter_batches(rows, columns=chosen.names))
+    )
 
 
 def _row_bytes(metadata: pq.FileMetaData, names: set[str]) -> int:
@@ -335,7 +378,12 @@ def _row_bytes(metadata: pq.FileMetaData, names: set[str]) -> int:
 
 
 def _arrow(
-    file: pa.NativeFile | None, stream: BinaryIO, start: bytes, names: Sequence[str], optional: Sequence[str]
+    file: pa.NativeFile | None,
+    stream: BinaryIO,
+    start: bytes,
+    names: Sequence[str],
+    optional: Sequence[str],
+    others: Container[int],
 ) -> Records:
     if start.startswith(b"ARROW1") and file is not None:
         reader = pa.ipc.open_file(file)
@@ -344,45 +392,4 @@ def _arrow(
         if start.startswith(b"ARROW1"):
             filled(stream, 8)
         batches = reader = pa.ipc.open_stream(stream if file is None else file)
-    check_names(names, reader.schema.names)
-    return _selected(reader.schema, [*names, *there(optional, reader.schema.names)], batches)
-
-
-# ---- reading ahead --------------------------------------------------------------------------------------------------
-
-
-def ahead(items: Iterable[Item], depth: int = AHEAD) -> Iterator[Item]:
-    """The same items in the same order, read in a thread of their own; what reading them raises is raised here."""
-    waiting: queue.Queue[tuple[Item | None, BaseException | None]] = queue.Queue(depth)
-    stopped = threading.Event()
-
-    def put(item: Item | None, error: BaseException | None) -> None:
-        while not stopped.is_set():
-            try:
-                return waiting.put((item, error), timeout=0.1)
-            except queue.Full:
-                continue
-
-    def read() -> None:
-        try:
-            for item in items:
-                put(item, None)
-                if stopped.is_set():
-                    return
-            put(None, StopIteration())
-        except BaseException as error:
-            put(None, error)
-
-    reader = threading.Thread(target=read, name="read ahead", daemon=True)
-    reader.start()
-    try:
-        while True:
-            item, error = waiting.get()
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
-            yield item  # type: ignore[misc]
-    finally:
-        stopped.set()
-        reader.join(timeout=2.0)  # a pipe that nobody writes to may hold it for ever
+    return _Picked.of(reader.schema.names, names, optional, others).of_batches(reader.schema, batches)

@@ -30,7 +30,7 @@ from discreet.randomness import Keystream, fresh_key
 from discreet.records.persons import NOT_CHECKED, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
-from discreet.release.id_columns import SAMPLE, repeated_ids, suspected_ids
+from discreet.release.id_columns import SAMPLE, id_question, repeated_ids, suspected_ids
 from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, kept_counts, kept_needs, not_given
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger
@@ -142,9 +142,10 @@ class PartsRequest:
             )
         if unit is not None or self.rows.one_row_per_person:
             return
-        suspects = [name for name in suspected_ids(carrier.first(SAMPLE), protocol, None) if name != self.identity]
-        if (name := carrier.repeated(suspects)) is not None:
-            raise repeated_ids(name)
+        known = carrier.schema.names
+        for one in suspected_ids(carrier.first(SAMPLE), id_question(protocol, self.identity), None):
+            if known.count(one.name) > 1 or carrier.repeated([one.name]) is not None:
+                raise repeated_ids(one)
 
 
 @NO_VALUES

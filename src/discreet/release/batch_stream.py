@@ -5,9 +5,10 @@ would then be second draws of the same records, which can tell far more than twi
 keyed here, always: the same records give the same cells in whatever parts, order and number of attempts.
 
 What a part cannot know is left to the caller: that no id occurs in two parts, that the kept columns together say no
-more than is promised (`discreet check` on the whole table tells), the order of the records, and the ledger:
-`Ledger.of_user(protocol).enter()` counts one release, before anything of it can be seen. A policy with a rule for kept
-columns, and a protocol with a rule for several rows of a person, need the whole table and are refused.
+more than is promised, that no other column holds ids of persons with several rows (`discreet check` on the whole table
+tells both), the order of the records, and the ledger: `Ledger.of_user(protocol).enter()` counts one release, before
+anything of it can be seen. A policy with a rule for kept columns, and a protocol with a rule for several rows of a
+person, need the whole table and are refused.
 """
 
 from __future__ import annotations

@@ -30,12 +30,12 @@ from discreet.randomness import Keystream
 from discreet.records.held_table import HeldTable
 from discreet.records.no_numbers import read_as_missing
 from discreet.records.persons import Unit, WhoseRows
-from discreet.records.source import RecordSource, ahead, open_records
+from discreet.records.read_ahead import ahead
+from discreet.records.source import RecordSource, open_records
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.cautions import cautions
 from discreet.release.check import Check, Finding, People, column_count, refused_into, worths
 from discreet.release.draws_together import draws_told
-from discreet.release.id_columns import SeenIds, check_single_rows
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
     counted_each,
@@ -118,7 +118,7 @@ class Rehearsal:
             spent = time.perf_counter() - started
         if counts is None:
             with self.refusing():
-                check_single_rows(table, self.whose.suspects, self.encoding)
+                self._check_ids(table)
             with self.refusing():
                 check_policy(self.policy, self.protocol, self.whose.drawn, k_known=False)
             return self._check(promise=self._promise())
@@ -128,10 +128,21 @@ class Rehearsal:
         """The columns of a release, and those of the secret if the table has them."""
         coded = (*kernel.reading.columns, *self.keep)
         plain = [name for name in kernel.needs if name not in coded]
-        plain += [name for name in self.whose.suspects if name not in (*coded, *plain)]
         secret = [one.name for one in self.protocol.joint.secrets]
         in_order = self.keep_order or self.whose.chosen is not None
-        return open_records(table, coded, plain, optional=secret, encoding=self.encoding, in_order=in_order)
+        return open_records(
+            table, coded, plain, optional=secret, others=self.whose.asked_places, encoding=self.encoding,
+            in_order=in_order,
+        )  # fmt: skip
+
+    def _check_ids(self, table: Any) -> None:
+        """Of a table that could not be read for anything else."""
+        if self._twice and self.whose.asks is not None:
+            with open_records(table, (), others=self.whose.asked_places, encoding=self.encoding) as source:
+                ids = self.whose.ids(source)
+                for batch in source:
+                    ids.add(batch)
+            ids.check()
 
     def _read(self, source: RecordSource, kernel: BatchSanitiser) -> RecordCounts:
         joint, there = self.protocol.joint, source.schema.names
@@ -139,20 +150,19 @@ class Rehearsal:
         letters = {a.name: LetterColumn(a) for a in (*joint.reads, *secrets)}
         stratified = isinstance(self.protocol, StratifiedProtocol)
         counts = RecordCounts(tuple(letters.values()), tuple(map(ValueColumn, self.keep)), stratified)
-        suspects, unknown, tally = SeenIds(self.whose.suspects), 0, kernel.tally
-        for batch in self.whose.released(ahead(source)):
-            suspects.add(batch)
+        ids, unknown, tally = self.whose.ids(source), 0, kernel.tally
+        for batch in self.whose.released(ids.watching(ahead(source))):
             strata = kernel.stratum_numbers(batch) if stratified else None
             tally.unknown += kernel.unknown(batch, kernel.letters(batch))
             unknown += 0 if strata is None else int(np.count_nonzero(strata < 0))
             if self.keyed is not None and not unknown:
-                ids, codes = batch.column(self.keyed.column), kernel.in_strata(kernel.letters(batch), batch)
-                self.keyed.words(ids, codes, first_row=counts.records + 1)
+                cells, codes = batch.column(self.keyed.column), kernel.in_strata(kernel.letters(batch), batch)
+                self.keyed.words(cells, codes, first_row=counts.records + 1)
             if not unknown:
                 counts.add(kernel.published(batch), strata)
         kernel.refuse_strata(unknown)
         with self.refusing():
-            suspects.check()
+            ids.check()
         return counts
 
     # ---- what follows from the counts -----------------------------------------------------------------------
@@ -205,7 +215,7 @@ class Rehearsal:
     def _judge_law(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> None:
         """Refused where `sanitise` refuses a table whose letters have another law."""
         law = law_change(self.protocol, counts, letters, ())
-        if secret is None or not self._twice or self.law_anyway or law is None or law.distance <= law.by_chance:
+        if secret is None or self.law_anyway or law is None or law.distance <= law.by_chance:
             return
         if not rests_on_law(self.protocol):
             return

@@ -29,12 +29,14 @@ from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
 from discreet.records.held_table import HeldTable
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
-from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
+from discreet.records.read_ahead import ahead
+from discreet.records.source import Format, RecordSource, format_of, open_records
 from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.draws_together import draws_told
-from discreet.release.kept_columns import KeptInPassing, check_kept
+from discreet.release.in_passing import InPassing
+from discreet.release.kept_columns import check_kept
 from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
@@ -181,16 +183,17 @@ def sanitise_file(
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
-        kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(job.source))
-        batches = rules.watching(kept.watching(whose.released(ahead(source))), kernel)
+        passing = InPassing.of(protocol, kernel.keep, source, whose, readable_twice(job.source))
+        batches = rules.watching(passing.watching(whose.released(ahead(source))), kernel)
         drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in batches), "read", progress)
         if not job.keep_order:
             drafts = shuffled(drafts, kernel.randomness, None if job.target == PIPE else Path(job.target).parent)
         released = ahead(finished(drafts, kernel.finish))
         write_records(target.sink, counted(released, "written", progress), kernel.schema(source.schema), kind)
+        passing.ids.check()
         rules.after(protocol, kernel.tally)
-        kept.check(job.identity, job.keep_anyway)
-        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway)
+        passing.kept.check(job.identity, job.keep_anyway)
+        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway, passing.law)
         held.check()
         alike = job.several_rows or whose.tied is not None
         draw = _settled(keyed, alike)
@@ -224,8 +227,10 @@ def _opened(
     coded = (*kernel.reading.columns, *(() if keep_order else kernel.keep))
     plain = [name for name in kernel.needs if name not in coded]
     in_order = keep_order or whose.chosen is not None
-    secrets = [] if not kernel.keep or readable_twice(source) else kernel.hidden
-    return open_records(source, coded, plain, optional=secrets, encoding=encoding, in_order=in_order)
+    secrets = [] if readable_twice(source) else kernel.hidden
+    return open_records(
+        source, coded, plain, optional=secrets, others=whose.asked_places, encoding=encoding, in_order=in_order
+    )
 
 
 def _settled(keyed: KeyedDraws | None, several_rows: bool) -> KeyedDraw | None:
@@ -356,14 +361,15 @@ def sanitise(
         check_kept(held.records, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
     with _opened(kernel, held.records, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)
-        kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(held.records))
-        batches = rules.watching(kept.watching(whose.released(source)), kernel)
+        passing = InPassing.of(protocol, kernel.keep, source, whose, readable_twice(held.records))
+        batches = rules.watching(passing.watching(whose.released(source)), kernel)
         drafts: Iterator[Draft] = (kernel.draft(batch) for batch in batches)
         ordered = drafts if keep_order else shuffled(drafts, kernel.randomness)
         parts = [part for draft in finished(ordered, kernel.finish) for part in batches_of(draft)]
+    passing.ids.check()
     rules.after(protocol, kernel.tally)
-    kept.check(identity, keep_anyway)
-    check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway)
+    passing.kept.check(identity, keep_anyway)
+    check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway, passing.law)
     held.check()
     alike = several_rows or whose.tied is not None
     draw = _settled(keyed, alike)

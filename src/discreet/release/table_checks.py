@@ -8,26 +8,28 @@ chance explains, every promise is measured at that table if the secret is in it,
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from os.path import isfile
 from typing import Any, Final
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 
 from discreet.arrays import Integers
 from discreet.audit.least_levels import TableSample, least_level
-from discreet.exceptions import AlphabetError, ReleaseError
+from discreet.exceptions import AlphabetError, InputError, ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, words_of
 from discreet.phrases import percent, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
-from discreet.records.persons import WhoseRows
-from discreet.records.source import open_records
+from discreet.records.persons import Rule, WhoseRows
+from discreet.records.source import Weighted, open_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.law_change import by_chance, channel_at, law_of
 from discreet.release.whose_rows import RowsInForce
@@ -46,10 +48,17 @@ class OtherTable(UserWarning):
 
 
 def readable_twice(table: Any) -> bool:
-    """Whether a table can be read before it is released: not a pipe, not a stream."""
+    """Whether a table can be read before it is released: not a pipe, not a stream, nor what may be one."""
     if isinstance(table, str | PathLike):
         return str(table) != PIPE and isfile(table)
-    return not isinstance(table, pa.RecordBatchReader) and not isinstance(table, Iterator)
+    if isinstance(table, pa.RecordBatchReader | Iterator):
+        return False
+    if isinstance(table, pa.Table | pa.RecordBatch | Weighted):
+        return True
+    try:
+        return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except DuplicateError:  # a frame, which its reader refuses in words
+        return True
 
 
 def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
@@ -63,10 +72,17 @@ def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None)
 
 
 def check_same_law(
-    table: Any, protocol: AnyProtocol, met: Integers | None, rows: RowsInForce, encoding: str | None, anyway: bool
+    table: Any,
+    protocol: AnyProtocol,
+    met: Integers | None,
+    rows: RowsInForce,
+    encoding: str | None,
+    anyway: bool,
+    passed: LawMet,
 ) -> None:
     """ReleaseError where letters that were met, stratum by stratum, have another law than those counted and the promise
-    is broken at this table for certain; a warning where they only have another law. `anyway` allows both."""
+    is broken at this table for certain; a warning where they only have another law. `anyway` allows both. A stream
+    was counted as it `passed`."""
     if met is None or not rests_on_law(protocol):
         return
     letters = met.reshape(len(strata_of(protocol)), -1)[:, :-1]
@@ -76,7 +92,7 @@ def check_same_law(
     distance = float(np.abs(letters / letters.sum() - prior).sum() / 2)
     if distance <= by_chance(protocol, prior, int(letters.sum())):
         return
-    there = _counted(table, protocol, rows, encoding) if readable_twice(table) else None
+    there = _counted(table, protocol, rows, encoding) if readable_twice(table) else passed.known
     found = None if there is None else levels_there(protocol, there)
     if found is not None and not anyway:
         refuse_law(found)
@@ -114,7 +130,7 @@ def rests_on_law(protocol: AnyProtocol) -> bool:
     return (
         not protocol.joint.weight
         and words_of(protocol.notion).at_prior
-        and not (isinstance(rows, WhoseRows) and rows.rule != "one")
+        and not (isinstance(rows, WhoseRows) and rows.rule in (Rule.tied, Rule.independent))
     )
 
 
@@ -171,26 +187,66 @@ def _breach(found: LevelThere) -> tuple[bool, float]:
     return certain, (found.least if certain else found.measured) / epsilon
 
 
+@dataclass(eq=False)
+class LawMet:
+    """Records by stratum, secret and release, as they are read; `counts` is None where they are not counted: without
+    the secret, or in too many cells."""
+
+    protocol: AnyProtocol
+    counts: Integers | None
+
+    @classmethod
+    def nothing(cls, protocol: AnyProtocol) -> LawMet:
+        return cls(protocol, None)
+
+    @classmethod
+    def of(cls, protocol: AnyProtocol, there: Sequence[str]) -> LawMet:
+        """Before anything was read of a table with these columns."""
+        size = protocol.joint.probabilities.size
+        if size > MOST_CELLS or not rests_on_law(protocol) or not set(law_needs(protocol)) <= set(there):
+            return cls.nothing(protocol)
+        return cls(protocol, np.zeros((len(strata_of(protocol)), size + 1), np.int64))
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        if self.counts is None:
+            return
+        reader = LetterReader((*self.protocol.joint.secrets, *self.protocol.joint.releases))
+        place = np.zeros(len(batch), np.int64)
+        try:
+            codes = _codes(reader, batch)
+            if isinstance(self.protocol, StratifiedProtocol):
+                place = np.maximum(self.protocol.numbers.take(_codes(LetterReader(self.protocol.given), batch)), 0)
+        except InputError:
+            self.counts = None
+            return
+        np.add.at(self.counts, (place, codes), 1)
+
+    @property
+    def known(self) -> Integers | None:
+        """Without the records that have no letter."""
+        return None if self.counts is None else self.counts[:, :-1]
+
+
+def law_needs(protocol: AnyProtocol) -> list[str]:
+    """The columns that the law of a table is counted from."""
+    given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
+    attributes = (*protocol.joint.secrets, *protocol.joint.releases), given
+    return list(dict.fromkeys(name for some in attributes if some for name in LetterReader(some).columns))
+
+
 def _counted(table: Any, protocol: AnyProtocol, rows: RowsInForce, encoding: str | None) -> Integers | None:
-    """Records by stratum, secret and release; None where the table has no secret."""
-    joint, strata = protocol.joint, strata_of(protocol)
-    reader = LetterReader((*joint.secrets, *joint.releases))
-    given = LetterReader(protocol.given) if isinstance(protocol, StratifiedProtocol) else None
-    columns = list(dict.fromkeys((*reader.columns, *(given.columns if given else ()))))
-    if joint.probabilities.size > MOST_CELLS:
+    """Of a whole table; None where it has no secret."""
+    columns = law_needs(protocol)
+    law = LawMet.of(protocol, columns)
+    if law.counts is None:
         return None
-    met = np.zeros((len(strata), reader.size + 1), np.int64)
     try:
         with open_records(table, columns, encoding=encoding, in_order=rows.judged is not None) as source:
             for batch in rows.of(source, rows.judged):
-                codes = _codes(reader, batch)
-                place = np.zeros(len(batch), np.int64)
-                if given is not None and isinstance(protocol, StratifiedProtocol):
-                    place = np.maximum(protocol.numbers.take(_codes(given, batch)), 0)
-                np.add.at(met, (place, codes), 1)
+                law.add(batch)
     except AlphabetError:
         return None
-    return met[:, :-1]
+    return law.known
 
 
 def _codes(reader: LetterReader, batch: pa.RecordBatch) -> Integers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,6 @@ from discreet.phrases import rounded_up
 from discreet.protocol import Protocol
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol
 from discreet.randomness import Keystream
-from discreet.records.header import column_names
 from discreet.records.letters import LetterReader
 from discreet.records.persons import (
     NOT_CHECKED,
@@ -40,8 +39,8 @@ from discreet.records.persons import (
     rule_of,
     unit_codes,
 )
-from discreet.records.source import open_records
-from discreet.release.id_columns import check_single_rows, suspected_ids
+from discreet.records.source import RecordSource, open_records
+from discreet.release.id_columns import IdQuestion, SeenIds, check_single_rows, id_question, suspected_ids
 from discreet.release.keyed_draws import KEY_BYTES, KeyedDraws
 
 KEYED = "rows of one person with equal values share one draw; persons by the column"
@@ -86,13 +85,22 @@ class RowsInForce:
     """Rows of one person that are drawn by themselves, at most."""
     judged: RowMask | None = None
     """As many rows, chosen alike by every check and release, so that one foretells the other."""
-    suspects: tuple[str, ...] = ()
-    """Columns that look like ids: nobody said whose rows these are."""
+    asks: IdQuestion | None = None
+    """Nobody said whose rows these are: what is still to be judged while they are read."""
 
     @property
     def one_of(self) -> int:
         """Among how many rows of one person, at most, the one that is released was chosen."""
         return 1 if self.chosen is None else self.most
+
+    @property
+    def asked_places(self) -> Container[int]:
+        """The columns that are to be read for the question whose rows they are."""
+        return () if self.asks is None else self.asks.places
+
+    def ids(self, source: RecordSource) -> SeenIds:
+        """What the question is answered with, as a source is read that was opened with these places."""
+        return SeenIds(()) if self.asks is None else self.asks.seen(source)
 
     def draws(self, keyed: KeyedDraws | None, protocol: AnyProtocol, randomness: Keystream) -> KeyedDraws | None:
         """Draws that rows of one person share: by the key that was given, or by one that nobody keeps."""
@@ -164,22 +172,24 @@ def rows_in_force(
     several_rows: bool = False,
 ) -> RowsInForce:
     """The rule that holds for this table; refused where it cannot, with what the others would give. With `later`,
-    whether a column that looks like an id has repeats is left to whoever reads the table."""
+    whether a column that looks like an id has repeats is left to whoever reads the table; of a stream it always is."""
     stated = protocol.statement.rows
     unit, rule = unit_in_force(protocol, asked)
-    if unit is None and isinstance(stated, WhoseRows) and twice and stated.column in column_names(table, encoding):
+    if unit is None and isinstance(stated, WhoseRows) and twice and _has_column(table, stated.column, encoding):
         single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
         return single.judged(randomness)
     if unit is None:
-        suspects = () if asked.one_row_per_person or not twice else suspected_ids(table, protocol, encoding)
-        suspects = tuple(name for name in suspects if name != identity)
-        if not later:
-            check_single_rows(table, suspects, encoding)
+        asks = None if asked.one_row_per_person else id_question(protocol, identity)
+        if asks is not None and twice:
+            suspects = suspected_ids(table, asks, encoding)
+            asks = asks.of(suspects if later else ())
+            if not later:
+                check_single_rows(table, suspects, encoding)
         if several_rows and identity is not None:
             _check_twice(identity, twice)
             shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
-            return replace(shared, suspects=suspects)
-        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED, suspects=suspects)
+            return replace(shared, asks=asks)
+        return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED, asks=asks)
     _check_twice(unit.column, twice)
     found = _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
     alike = identity == unit.column and (found.chosen is not None or found.tied is not None)
@@ -193,6 +203,11 @@ def rows_in_force(
             remedy="Give every row an id of its own, or leave the key out.",
         )
     return found if shared.most == 1 else replace(found, told=f"{found.told}; {shared.told}")
+
+
+def _has_column(table: Any, column: str, encoding: str | None) -> bool:
+    with open_records(table, (), optional=(column,), encoding=encoding, sample=True) as source:
+        return column in source.schema.names
 
 
 def _check_twice(column: str, twice: bool) -> None:
@@ -297,13 +312,15 @@ class _PersonReading:
         joint = self.protocol.joint
         letters, secret = LetterReader(joint.reads), LetterReader(joint.secrets)
         given = LetterReader(self.protocol.given) if isinstance(self.protocol, StratifiedProtocol) else None
-        there = set(column_names(self.table, self.encoding))
-        readers = [letters, *([given] if given else []), *([secret] if set(secret.columns) <= there else [])]
-        coded = list(dict.fromkeys(name for reader in readers for name in reader.columns))
+        always = [letters, *([given] if given else [])]
+        coded = list(dict.fromkeys(name for reader in always for name in reader.columns))
         extra = [name for name in self.unit.columns if name not in coded]
         ids: list[list[pa.Array]] = [[] for _ in self.unit.columns]
-        codes: list[list[Integers]] = [[] for _ in readers]
-        with open_records(self.table, coded, extra, encoding=self.encoding, in_order=True) as source:
+        with open_records(
+            self.table, coded, extra, optional=secret.columns, encoding=self.encoding, in_order=True
+        ) as source:
+            readers = [*always, *([secret] if set(secret.columns) <= set(source.schema.names) else [])]
+            codes: list[list[Integers]] = [[] for _ in readers]
             for batch in source:
                 for place, name in enumerate(self.unit.columns):
                     ids[place].append(batch.column(name))
