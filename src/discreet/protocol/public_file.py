@@ -143,7 +143,11 @@ def load_public(path: str | os.PathLike[str]) -> AnyPublic:
 
 def load_either(path: str | os.PathLike[str]) -> AnyProtocol | AnyPublic:
     """A protocol file, proven again, or a public one: the file says what it is."""
-    data = read_limited(Path(path))
+    return decode_any(read_limited(Path(path)))
+
+
+def decode_any(data: bytes) -> AnyProtocol | AnyPublic:
+    """The same from its bytes."""
     return decode_public(data) if is_public(data) else decode_either(data)
 
 
