@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from discreet import Joint
 from discreet.cli.app import run
 
 
@@ -100,3 +101,30 @@ def test_the_key_stays_out_of_everything(there: Path, capsys: pytest.CaptureFixt
     files = [path for path in there.iterdir() if path.name != "KEY"]
     assert secret not in shown
     assert not any(secret.encode() in path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("kind", ["public.json", "protocol.json", "matrix.csv"])
+def test_what_was_verified_is_what_is_audited(
+    there: Path, kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file was read again after its signature: whoever changed it in between was believed."""
+    from discreet.protocol import signature
+
+    (there / "matrix.csv").write_text("0.75,0.25\n0.25,0.75\n")
+    assert run(["publish", "protocol.json", "public.json"]) == 0
+    key = signature.make_keys(there / "KEY").with_suffix("")
+    (there / f"{kind}.sig").write_bytes(signature.signed((there / kind).read_bytes(), key))
+    asked = ["audit", kind, "--verify", "KEY.pub"]
+    if kind == "matrix.csv":
+        asked += ["--data", "people.csv", "--secret", "ill", "--release", "colour", "--encoding", "utf-8"]
+        monkeypatch.setattr("discreet.release.joint_of_file", lambda *_, **__: Joint.from_counts([[3, 1], [1, 3]]))
+    honest, verified = said(capsys, *asked), signature.verify
+
+    def changed_afterwards(path: Path, public_key: Path) -> Any:
+        found = verified(path, public_key)
+        path.write_text("forged")
+        return found
+
+    monkeypatch.setattr(signature, "verify", changed_afterwards)
+    assert said(capsys, *asked) == honest
+    assert (there / kind).read_text() == "forged"

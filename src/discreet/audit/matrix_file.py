@@ -44,7 +44,14 @@ def read_matrix(path: str | os.PathLike[str], inputs: Literal["columns", "rows"]
         ...     read_matrix(path).matrix.tolist()
         [[0.9, 0.3], [0.1, 0.7]]
     """
-    numbers, rows, columns = _named(_cells(Path(path)))
+    with InOwnWords(_unread, OSError, ValueError), Path(path).open("rb") as file:
+        data = file.read(LARGEST_FILE + 1)
+    return matrix_of(data, inputs)
+
+
+def matrix_of(data: bytes, inputs: Literal["columns", "rows"] | None = None) -> Channel:
+    """The same from the bytes of the file."""
+    numbers, rows, columns = _named(_cells(data))
     by_column, by_row = (bool((np.abs(numbers.sum(axis=axis) - 1) <= SUM_TOLERANCE).all()) for axis in (0, 1))
     if inputs is None and by_column and by_row and not np.allclose(numbers, numbers.T, atol=SUM_TOLERANCE):
         raise ChannelError(
@@ -62,12 +69,10 @@ def read_matrix(path: str | os.PathLike[str], inputs: Literal["columns", "rows"]
     return Channel(numbers / numbers.sum(axis=0), columns, rows)
 
 
-def _cells(path: Path) -> list[list[str]]:
-    with InOwnWords(_unread, OSError, UnicodeDecodeError, csv.Error):
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise TableError("a matrix file above 256 MiB", remedy="Audit a smaller matrix, or load it with numpy.")
+def _cells(data: bytes) -> list[list[str]]:
+    if len(data) > LARGEST_FILE:
+        raise TableError("a matrix file above 256 MiB", remedy="Audit a smaller matrix, or load it with numpy.")
+    with InOwnWords(_unread, UnicodeDecodeError, csv.Error):
         text = data.decode("utf-8-sig")
         reader = csv.reader(text.splitlines(), delimiter=_separator(text), skipinitialspace=True)
         rows = [[cell.strip() for cell in row] for row in reader if any(row)]

@@ -49,26 +49,21 @@ def audit(
 ) -> None:
     """The exact level under every notion, with the worst case in words."""
     from discreet.audit import audit as inspect
-    from discreet.audit import audit_strata, read_matrix
+    from discreet.audit import audit_strata
     from discreet.cli.public_facts import show_public
     from discreet.protocol.public import PublicProtocol, StratifiedPublic
-    from discreet.protocol.public_file import load_either
-    from discreet.protocol.signature import verify as verified
     from discreet.protocol.strata import StratifiedProtocol
     from discreet.release import joint_of_file
 
-    if verify is not None:
-        verified(mechanism, verify)
-    if data is None and mechanism.suffix.lower() == ".json":
-        loaded = load_either(mechanism)
-        if isinstance(loaded, PublicProtocol | StratifiedPublic):
-            show_public(loaded, verify, json)
-            return
-        if isinstance(loaded, StratifiedProtocol):
-            _show_strata(loaded, audit_strata(loaded), json)
-            return
+    loaded = _mechanism(mechanism, verify, inputs)
+    if data is None and isinstance(loaded, PublicProtocol | StratifiedPublic):
+        show_public(loaded, verify, json)
+        return
+    if data is None and isinstance(loaded, StratifiedProtocol):
+        _show_strata(loaded, audit_strata(loaded), json)
+        return
     if given:
-        _beside(mechanism, data, [name.strip() for one in given for name in one.split(",")], encoding, json)
+        _beside(loaded, data, [name.strip() for one in given for name in one.split(",")], encoding, json)
         return
     joint = None
     if data is not None:
@@ -76,8 +71,7 @@ def audit(
             raise ParameterError("a table without its columns", where="--data", remedy="Give --secret and --release.")
         joint = joint_of_file(data, secret=secret, release=release, encoding=encoding, group=grouping_of(bins, merge))
     with working("Auditing"):
-        matrix = mechanism.suffix.lower() != ".json"
-        found: Any = inspect(read_matrix(mechanism, inputs) if matrix else mechanism, joint)
+        found: Any = inspect(loaded, joint)
     if json:
         as_json(
             {
@@ -106,12 +100,28 @@ def audit(
     )
 
 
-def _beside(mechanism: Path, data: str | None, columns: list[str], encoding: str | None, json: bool) -> None:
+def _mechanism(path: Path, verify: Path | None, inputs: Literal["rows", "columns"] | None) -> Any:
+    """What is audited, from one reading of the file: what was verified is what is shown."""
+    from discreet.audit import read_matrix
+    from discreet.audit.matrix_file import matrix_of
+    from discreet.protocol.public_file import decode_any, load_either
+    from discreet.protocol.signature import verify as verified
+
+    content = None if verify is None else verified(path, verify)
+    if path.suffix.lower() == ".json":
+        return load_either(path) if content is None else decode_any(content)
+    return read_matrix(path, inputs) if content is None else matrix_of(content, inputs)
+
+
+def _beside(loaded: Any, data: str | None, columns: list[str], encoding: str | None, json: bool) -> None:
     """What a protocol that exists tells beside columns that are kept, at the proportions of a table with the secret."""
-    from discreet.protocol.strata import load_protocol
+    from discreet.protocol.protocol import Protocol
+    from discreet.protocol.strata import StratifiedProtocol
     from discreet.release.kept_columns import check_kept
 
-    protocol = load_protocol(mechanism)
+    if not isinstance(loaded, Protocol | StratifiedProtocol):
+        raise ParameterError("no full protocol file", where="--given", remedy="Audit the steward's own file.")
+    protocol = loaded
     if data is None:
         raise ParameterError("columns without a table", where="--given", remedy="Give --data, a table with the secret.")
     with working("Auditing"):

@@ -28,7 +28,7 @@ from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.protocol.rounding import rounded
 from discreet.protocol.seal import check_seal, seal_of
 from discreet.protocol.statement import Statement
-from discreet.records.letters import released_columns
+from discreet.records.letters import check_letters_differ, released_columns
 from discreet.records.noise import StratumNoise, noisy_size, projected
 from discreet.records.persons import WhoseRows
 from discreet.uncertainty.confidence import Confidence
@@ -70,6 +70,7 @@ class Protocol:
     Raises:
         ProofError: the weights do not keep the promise.
         ChannelError: weights that are not whole numbers adding up to 2^bits in every column.
+        AlphabetError: two letters of a column that are written alike, and so would be drawn as one.
 
     Example:
         >>> import discreet
@@ -107,6 +108,7 @@ class Protocol:
     ) -> None:
         _check_estimate(joint)
         check_private(joint, notion)
+        check_letters_differ(joint.reads)
         columns = sparse_columns(weights)
         size = columns.shape[0]
         names = tuple(outputs) or tuple(range(size))

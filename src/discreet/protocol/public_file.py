@@ -11,8 +11,9 @@
     prior             "weighted" or "noisy", where the laws are not those of the records that were counted
     given, strata     with given columns: {given, share, outputs, weights, law} for each stratum instead
 
-Its identity is the SHA-256 of its bytes. Nothing in it can be proven again without the counts; what can be checked is
-that weights and laws are distributions and belong together. Whole numbers and text only.
+Its identity is the SHA-256 of its bytes. Without the counts hardly anything in it can be proven again; what is checked
+is that weights and laws are distributions and belong together, and that it does not contradict itself
+(`public_claims`). Whole numbers and text only.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ from discreet.protocol.file import (
     readable_content,
 )
 from discreet.protocol.public import AnyPublic, PublicProtocol, StratifiedPublic
+from discreet.protocol.public_claims import check_claims
 from discreet.protocol.statement import LONGEST
 from discreet.protocol.strata import AnyProtocol, decode_either
 
@@ -143,7 +145,11 @@ def load_public(path: str | os.PathLike[str]) -> AnyPublic:
 
 def load_either(path: str | os.PathLike[str]) -> AnyProtocol | AnyPublic:
     """A protocol file, proven again, or a public one: the file says what it is."""
-    data = read_limited(Path(path))
+    return decode_any(read_limited(Path(path)))
+
+
+def decode_any(data: bytes) -> AnyProtocol | AnyPublic:
+    """The same from its bytes."""
     return decode_public(data) if is_public(data) else decode_either(data)
 
 
@@ -162,6 +168,7 @@ def decode_public(data: bytes) -> AnyPublic:
         raise ProtocolError("another version of the public file", remedy=f"This release reads {PUBLIC_VERSION}.")
     with in_words_of_files():
         public = _decoded(content, most_cells(len(data)))
+        check_claims(public)
     vars(public)["digest"] = check_canonical(_content(public), data, *KIND)
     return public
 

@@ -70,8 +70,10 @@ def signed(content: bytes, key: Path) -> bytes:
     return private.sign(content)
 
 
-def verify(path: Path, public_key: Path) -> None:
-    """That the signature beside the file is one of these bytes under this public key; ProtocolError if not."""
+def verify(path: Path, public_key: Path) -> bytes:
+    """The bytes of the file, once the signature beside it is one of theirs under this public key; ProtocolError if not.
+
+    What was verified are these bytes: who reads the file again may read another."""
     data, _ = _read(public_key, "public key")
     try:
         public = load_pem_public_key(data)
@@ -93,14 +95,15 @@ def verify(path: Path, public_key: Path) -> None:
             where=str(path),
             remedy="Ask for file and signature again; use neither until they agree.",
         ) from None
+    return content
 
 
 def _read(path: Path, what: str, most: int = LARGEST_PEM) -> tuple[bytes, int]:
     try:
         with path.open("rb") as file:
             return file.read(most), os.fstat(file.fileno()).st_mode
-    except OSError as error:
-        reason = os.strerror(error.errno or 0)
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else "not a path"
         raise ProtocolError(f"the {what} cannot be read ({reason})", where=str(path)) from None
 
 

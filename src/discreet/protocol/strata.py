@@ -69,6 +69,7 @@ from discreet.protocol.file import (
 from discreet.protocol.protocol import Protocol, Source
 from discreet.protocol.seal import check_seal
 from discreet.protocol.statement import Statement
+from discreet.records.letters import check_letters_differ
 from discreet.records.noise import StratumNoise
 from discreet.utilities.agreement import Agreement
 
@@ -105,6 +106,7 @@ class StratifiedProtocol:
 
     def __post_init__(self) -> None:
         check_strata(self.given, self.strata)
+        check_letters_differ(self.given)
         object.__setattr__(self, "strata", MappingProxyType(dict(self.strata)))
         first = self.first
         for one in self.strata.values():

@@ -98,26 +98,15 @@ class _Lookup:
     @cached_property
     def _texts(self) -> tuple[pa.Array, Codes]:
         """Every way to write a letter, and its part of the code; the last part is for everything else."""
-        texts: dict[str, int] = {}
-        for number, letter in enumerate(self.attribute.letters):
-            for text in writings(letter):
-                if texts.setdefault(text, number) != number:
-                    raise AlphabetError(
-                        "two letters are written alike",
-                        where=self.attribute.name,
-                        remedy="Letters must differ by more than spaces around them, and a number from its text.",
-                    )
+        texts, _ = letters_by_text(self.attribute)
         parts = [number * self.stride for number in texts.values()]
         return pa.array(texts.keys(), pa.large_string()), np.array([*parts, self.unseen], self.dtype)
 
     @cached_property
     def _missing(self) -> int:
         """The part of the code of a missing cell."""
-        letters = self.attribute.letters
-        for blank in (None, ""):
-            if blank in letters:
-                return letters.index(blank) * self.stride
-        return self.unseen
+        _, blank = letters_by_text(self.attribute)
+        return self.unseen if blank is None else blank * self.stride
 
     def parts(self, cells: pa.Array) -> Codes:
         values, indices = indexed(cells)
@@ -157,6 +146,38 @@ class LabelReader:
         """The output that each value is."""
         lookup, outputs = self._lookup
         return outputs.take(lookup.parts_of_values(values))
+
+
+def letters_by_text(attribute: Attribute) -> tuple[dict[str, int], int | None]:
+    """Which letter each text means, and which one an empty cell or a code for missing does, if any; AlphabetError where
+    two letters are written alike, so that records of the one would be drawn as those of the other."""
+    texts: dict[str, int] = {}
+    blanks = []
+    codes = attribute.missing if attribute.grouping is None else ()
+    for number, letter in enumerate(attribute.letters):
+        found = writings(letter)
+        if not found or not set(found).isdisjoint(codes):
+            blanks.append(number)
+            continue
+        if any(texts.setdefault(text, number) != number for text in found):
+            raise AlphabetError(
+                "two letters are written alike",
+                where=attribute.name,
+                remedy="Letters must differ by more than spaces around them, and a number from its text.",
+            )
+    if len(blanks) > 1:
+        raise AlphabetError(
+            "two letters are both an empty cell",
+            where=attribute.name,
+            remedy="Null, an empty text, one of spaces alone and codes for missing are one letter: merge them.",
+        )
+    return texts, blanks[0] if blanks else None
+
+
+def check_letters_differ(attributes: Sequence[Attribute]) -> None:
+    """AlphabetError where a reader could not tell two letters of a column apart."""
+    for attribute in attributes:
+        letters_by_text(attribute)
 
 
 def letter_texts(attribute: Attribute, texts: pa.Array) -> pa.Array:
