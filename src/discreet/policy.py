@@ -9,6 +9,9 @@
     [epsilon]                        # the largest level of what a person is told, notion by notion
     LIP = 0.5
 
+Robust is what holds for a set of distributions, however large its protocol states it: a confidence set, a Rényi ball of
+a radius that somebody chose, all of them. `RLDP` over `Exactly()`, a set of one, is not.
+
 Every line is optional. Levels are those of all rows of a person that are drawn by themselves, and of all releases that
 a ledger has; of several promises, every one is judged that has a level here. A policy that cannot be read refuses
 everything: nobody releases because of a typing error. Its digest, the SHA-256 of the file, is in the manifest of

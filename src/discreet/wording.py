@@ -15,7 +15,7 @@ from discreet.exceptions import visible
 from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.notions.average import OnAverage
 from discreet.notions.lip import LIP
-from discreet.notions.notion import BEFORE, Level, Notion, promised, words_of
+from discreet.notions.notion import BEFORE, Level, Notion, at_prior, promised, words_of
 from discreet.phrases import names, percent, quoted, rounded_up, shown, times
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.persons import Rule, WhoseRows
@@ -117,7 +117,7 @@ def caveats(protocol: AnyProtocol) -> list[str]:
         said.append(
             "The distribution was learnt from the table that is released; the guarantee holds for that distribution."
         )
-    elif words_of(protocol.notion).at_prior:
+    elif at_prior(protocol.notion):
         said.append("The guarantee holds at the stated distribution; the audit shows its level around it.")
     if has_counts(protocol):
         said.append(counts_inside(protocol))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import discreet as dc
 from discreet.cli.app import run
+from discreet.files.ledger_book import common_book
 from discreet.files.outputs import check_outputs
 
 COLUMNS = ["--secret", "health", "--release", "colour", "--no-curve"]
@@ -31,6 +34,11 @@ REPLACING = {
     "design, table": (["design", "people.csv", *COLUMNS, "--out", "people.csv"], "people.csv"),
     "design, sample": (["design", "a.csv", *COLUMNS, "--public", "people.csv", "--out", "people.csv"], "people.csv"),
     "design, ledger": (["design", "people.csv", *COLUMNS, "--out", "protocol.json.ledger"], "protocol.json.ledger"),
+    "board, link to a ledger": ([*CHECK, "soft"], "protocol.json.ledger"),
+    "board, second name of a ledger": ([*CHECK, "hard"], "protocol.json.ledger"),
+    "report, second name of a ledger": (["report", "protocol.json", "--out", "hard"], "protocol.json.ledger"),
+    "sanitise, link to a ledger": (["sanitise", "protocol.json", "people.csv", "soft"], "protocol.json.ledger"),
+    "sanitise, name of a common ledger": (["sanitise", "protocol.json", "people.csv", "common"], "common"),
     "sanitise": (["sanitise", "protocol.json", "people.csv", "people.csv"], "people.csv"),
 }
 
@@ -41,8 +49,26 @@ def there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("key", "policy.toml", "office.toml", "protocol.json.ledger", "p.sig"):
         Path(name).write_bytes(b"precious")
     Path("link.csv").hardlink_to("people.csv")
+    Path("soft").symlink_to("protocol.json.ledger")
+    Path("hard").hardlink_to("protocol.json.ledger")
+    common = common_book("0" * 64)
+    common.parent.mkdir(parents=True, exist_ok=True)
+    common.write_bytes(b"precious")
+    Path("common").hardlink_to(common)
     monkeypatch.setenv("DISCREET_POLICY", "office.toml")
     return folder
+
+
+@pytest.mark.parametrize("name", ["people.csv", "link.csv"])
+def test_the_file_behind_standard_input_stays(name: str, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_POLICY")
+    before = contents(there)
+    command = [sys.executable, "-m", "discreet", "sanitise", "protocol.json", "-", name, "--force"]
+    with Path("people.csv").open("rb") as table:
+        found = subprocess.run(command, stdin=table, capture_output=True, text=True, check=False)
+    assert found.returncode == 6
+    assert "would replace an input or a ledger" in " ".join(found.stderr.split())
+    assert contents(there) == before
 
 
 def contents(folder: Path) -> dict[str, bytes]:

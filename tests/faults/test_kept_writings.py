@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
@@ -200,6 +201,48 @@ def test_secrets_that_are_written_otherwise_are_told(protocol, tmp_path):
     few = np.where(np.arange(ROWS) < 100, "nought", np.array(["0", "1"])[COIN])
     with pytest.raises(dc.ReleaseError, match="--given k, which"):
         protocol.sanitise(table.set_column(0, "s", pa.array(few)), keep=["k"])
+
+
+class Worded(pa.ExtensionType):
+    """Text by another name."""
+
+    def __init__(self, storage=None):
+        super().__init__(storage or pa.string(), "test.worded")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls(storage)
+
+
+def worded(values):
+    return pa.ExtensionArray.from_storage(Worded(values.type), values)
+
+
+def of_extension(cells):
+    coded = cells.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices, worded(coded.dictionary))
+
+
+@pytest.mark.parametrize("keep_order", [True, False])
+@pytest.mark.parametrize(
+    ("made", "two"),
+    [
+        (of_extension, pa.array(["north", "north "])),
+        (of_extension, pa.array([0.0, -0.0])),
+        (pc.run_end_encode, pa.array(["north", "north "])),
+    ],
+    ids=["dictionary of an extension of text", "of numbers", "run ends"],
+)
+def test_a_given_column_of_a_type_over_text_is_published_by_letters(made, two, keep_order):
+    """Once by its cells, in which the secret was the space behind the word."""
+    letters = pa.table({"s": S, "x": DRAWS.integers(0, 2, ROWS), "k": two.take(pa.array(COIN * 0))})
+    protocol = dc.design(dc.Joint.from_table(letters, secret="s", release="x", given="k"), dc.LIP(0.2)).protocol
+    table = letters.set_column(2, "k", made(two.take(pa.array(S))))
+    found = protocol.sanitise(table, keep_order=keep_order, testing=True)
+    assert len(set(seen(found["k"]))) == 1
 
 
 def test_a_group_called_missing_is_not_what_is_missing():

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import threading
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,8 @@ def release(folder, protocol="p.json", out="out.csv", budget=LARGE):
 
 WAITING = """
 import sys, time
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from discreet.release import Job, sanitise_file
 folder, name = Path(sys.argv[1]), sys.argv[2]
@@ -293,6 +297,8 @@ def test_a_policy_holds_for_all_draws_together(folder):
 
 AT_ONE_TARGET = """
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from discreet.release import Job, sanitise_file
 folder, name = Path(sys.argv[1]), sys.argv[2]
@@ -308,3 +314,45 @@ def test_releases_to_one_target_leave_all_files_of_one_of_them(folder):
     found = hashlib.sha256((folder / "out.csv").read_bytes()).hexdigest()
     assert json.loads((folder / "out.csv.manifest.json").read_text())["file"]["sha256"] == found
     assert found in (folder / "out.csv.datapackage.json").read_text()
+
+
+# ---- numbers and names from Python ----------------------------------------------------------------------------------
+
+NO_BUDGETS = [True, np.True_, "2", 0, -1.0, float("nan"), Decimal("sNaN"), 10**400, np.array(2.0), 2j]
+BUDGETS = [200, np.float32(200), np.int64(200), Decimal("200"), Fraction(400, 2)]
+
+
+@pytest.mark.parametrize("budget", NO_BUDGETS, ids=repr)
+def test_what_is_no_budget_is_refused_in_our_words(folder, budget):
+    table, protocol = pa.table({"x": ["a", "b", "c"] * 50}), make_protocol()
+    with pytest.raises(dc.BudgetError, match="a budget is a positive number"):
+        protocol.sanitise(table, ledger=folder / "own.ledger", budget=budget)
+    with pytest.raises(dc.BudgetError, match="a budget is a positive number"):
+        release(folder, budget=budget)
+    found = protocol.check(table, ledger=folder / "own.ledger", budget=budget).refusals
+    assert [one.what for one in found] == ["a budget is a positive number"]
+    assert not [*folder.glob("*.ledger")]
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=repr)
+def test_a_budget_is_a_number_of_any_library(folder, budget):
+    protocol, book = make_protocol(), folder / "own.ledger"
+    protocol.sanitise(pa.table({"x": ["a", "b", "c"] * 50}), ledger=book, budget=budget)
+    (declared, _) = map(json.loads, book.read_text().splitlines())
+    assert declared["epsilon"] == 200.0
+    assert type(declared["epsilon"]) is float
+    assert Ledger(book, protocol).foretold().draws == 2
+
+
+@pytest.mark.parametrize("people", [2024, 0, b"2024", True], ids=repr)
+def test_a_name_of_people_is_text(folder, people):
+    """Once a number was entered, and read again as an odd line: a release of everybody."""
+    table, protocol = pa.table({"x": ["a", "b", "c"] * 50}), make_protocol()
+    with pytest.raises(dc.ParameterError, match="people that is no text"):
+        protocol.sanitise(table, ledger=folder / "own.ledger", people=people)
+    with pytest.raises(dc.ParameterError, match="people that is no text"):
+        sanitise_file(Job(folder / "p.json", str(folder / "x.csv"), str(folder / "out.csv"), data=people))
+    assert [one.what for one in protocol.check(table, ledger=folder / "own.ledger", people=people).refusals]
+    assert not [*folder.glob("*.ledger")]
+    protocol.sanitise(table, ledger=folder / "own.ledger", people="2024")
+    assert len(Ledger(folder / "own.ledger", protocol, "2024").entered()) == 1

@@ -35,6 +35,7 @@ def designed(notion: Any, **more: str) -> dc.Protocol:
     [
         dc.LIP(0.2),
         dc.LDP(0.4),
+        dc.RLDP(0.4, dc.Exactly()),
         dc.LIP(0.2) & dc.OrdinaryLDP(8),
         dc.LDP(3) & dc.LIP(0.2),
         dc.SRLIP(0.2),

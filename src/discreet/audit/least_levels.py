@@ -19,11 +19,11 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.notions import ALIP, LDP, LIP, PML, SRLIP, Perfect, Shift
+from discreet.notions import ALIP, LDP, LIP, PML, RLDP, SRLIP, Perfect, Shift
 from discreet.notions.funnel import Funnel
 from discreet.notions.guess import Guess
 from discreet.notions.maximal_leakage import MaximalLeakage
-from discreet.notions.notion import Notion, log_ratio
+from discreet.notions.notion import Notion, at_prior, log_ratio
 from discreet.notions.rlip import extreme_averages, extreme_means
 from discreet.uncertainty.confidence import Confidence
 from discreet.uncertainty.filling import largest_fill, smallest_fill
@@ -79,7 +79,7 @@ class TableSample:
 
 def least_level(notion: Notion, sample: TableSample) -> float | None:
     """No distribution that the sample leaves has a smaller level; None for notions that rest on no distribution."""
-    found = LEAST.get(type(notion))
+    found = LEAST.get(type(notion)) if at_prior(notion) else None
     return None if found is None else max(0.0, found(notion, sample))
 
 
@@ -155,6 +155,7 @@ def _lip(_: Any, sample: TableSample) -> float:
 
 LEAST: Final[dict[type[Notion], Callable[[Any, TableSample], float]]] = {
     LDP: _between_secrets,
+    RLDP: _between_secrets,
     LIP: _lip,
     Perfect: _lip,
     SRLIP: _lip,
@@ -165,4 +166,4 @@ LEAST: Final[dict[type[Notion], Callable[[Any, TableSample], float]]] = {
     MaximalLeakage: _maximal_leakage,
     Funnel: _funnel,
 }
-"""SRLIP includes LIP, so what bounds LIP bounds it."""
+"""SRLIP includes LIP, so what bounds LIP bounds it; RLDP is LDP where its set is the estimate alone."""

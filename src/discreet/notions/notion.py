@@ -258,6 +258,15 @@ def words_of(notion: Notion) -> Words:
     return words
 
 
+def at_prior(notion: Notion) -> bool:
+    """Whether a promise is about the one distribution in the file: by its notion, or because it is robust over a set
+    of that distribution alone."""
+    return any(
+        words_of(one).at_prior or getattr(getattr(one, "uncertainty", None), "estimate_only", False)
+        for one in notion.promises
+    )
+
+
 def promised(notion: Notion, joint: Joint, epsilon: float, given: Sequence[Attribute] = ()) -> str:
     """The promise in words; beside given columns, towards somebody who knows them, among people who agree in them."""
     said = _weighted(words_of(notion).promise(notion, joint, epsilon), joint)
@@ -298,7 +307,7 @@ def joined_words(parts: tuple[Notion, ...]) -> Words:
         over=first.over,
         formula=first.formula,
         promise=promise,
-        at_prior=any(words.at_prior for words in every),
+        at_prior=any(map(at_prior, parts)),
         measure=first.measure,
         headline=first.headline,
         worst=first.worst,

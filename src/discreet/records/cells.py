@@ -145,6 +145,13 @@ def readable(cells: pa.Array) -> pa.Array:
     return cells.storage if unwrapped else cells
 
 
+def one_way(kind: pa.DataType) -> bool:
+    """Whether `one_writing` leaves one cell for every letter. Text is not of that kind, nor what may hold text."""
+    types = pa.types
+    checks = types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_temporal, types.is_null
+    return any(check(kind) for check in checks)
+
+
 def one_writing(cells: pa.Array) -> pa.Array:
     """Numbers as letters are compared: without a sign of zero, and nothing where there is no number."""
     if not pa.types.is_floating(value_type(cells.type)):

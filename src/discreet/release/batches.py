@@ -23,7 +23,7 @@ from discreet.exceptions import AlphabetError
 from discreet.protocol.seal import check_seal
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.randomness import Keystream
-from discreet.records.cells import bare, is_text, one_writing, readable, rebuilt, text_of_one, value_type
+from discreet.records.cells import bare, is_text, one_way, one_writing, readable, rebuilt, text_of_one, value_type
 from discreet.records.letters import LetterReader, column_of, released_columns
 from discreet.records.no_numbers import CellsInBins
 from discreet.release.keyed_draws import KeyedDraws
@@ -202,9 +202,9 @@ class BatchSanitiser:
         return pa.array([*texts, None], pa.large_string()).take(pa.array(codes))
 
     def _in_letters(self, name: str, kind: pa.DataType) -> bool:
-        """Whether several values have one letter; a number or a moment is written in one way."""
+        """Whether several values may have one letter; a number or a moment is written in one way."""
         [attribute] = self._readers[name].attributes
-        return attribute.grouping is not None or bool(attribute.missing) or is_text(value_type(kind))
+        return attribute.grouping is not None or bool(attribute.missing) or not one_way(value_type(kind))
 
     def published(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch with its given columns as they will be published."""

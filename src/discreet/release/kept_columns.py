@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import shlex
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +37,9 @@ from discreet.release.whose_rows import RowsInForce
 
 MOST_CELLS = 1_000_000
 """Different combinations of kept values, secret and letter; beyond, every column is judged by itself only."""
-MOST_SETS: Final = 56
-"""Sets of kept columns that are judged: all together, each, and as many pairs: all of them for ten columns."""
+MOST_SETS, MORE_SETS = 56, 500
+"""Sets of kept columns that are judged, at least: all together, each, and as many pairs: all of them for ten columns.
+More are where combinations are fewer than `MOST_CELLS`, up to these: all pairs of thirty columns."""
 UNIQUE = 0.5
 """A column with more different values than this part of the records names people rather than groups."""
 
@@ -66,31 +67,25 @@ def check_kept(
     are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret. Where
     one row of each person is released, so many are judged."""
     asked, rows = not_given(protocol, keep), rows or RowsInForce()
-    whole = _counted(table, protocol, asked, encoding, rows)
-    if whole is None:
-        return None
-    counts = [whole]
-    if too_many(whole):
-        told = f"{', '.join(asked)} have too many combinations: each was judged by itself"
-        warnings.warn(told, KeptColumns, stacklevel=5)
-        counts = counted_each(table, protocol, asked, encoding, rows)
-    return judged_kept(counts, protocol, identity, anyway)
+    counts = _counted(table, protocol, [asked], encoding, rows)
+    if too_many(*counts):
+        counts = counted_apart(table, protocol, asked, encoding, rows)
+    return judged_kept(counts, protocol, identity, anyway) if counts else None
 
 
 def judged_kept(
     counts: Sequence[RecordCounts], protocol: AnyProtocol, identity: str | None, anyway: bool, *, stacklevel: int = 5
 ) -> KeptLevels | None:
     """`check_kept`, from counts of the columns together, or of each."""
-    people = list(dict.fromkeys(name for one in counts for name in naming_people(one, identity)))
-    if people:
-        warnings.warn(f"kept columns that name people: {', '.join(people)}", KeptColumns, stacklevel=stacklevel)
-    asked = [column.name for one in counts for column in one.values]
-    found = levels_beside(counts, protocol, asked, people)
-    if told := strange_secrets(counts, protocol):
+    found = judgement(counts, protocol, [column.name for one in counts for column in one.values], identity)
+    if found.people:
+        told = f"kept columns that name people: {', '.join(found.people)}"
+        warnings.warn(told, KeptColumns, stacklevel=stacklevel)
+    for told in found.not_judged:
         warnings.warn(f"not judged: {told}", KeptColumns, stacklevel=stacklevel)
-    if found is not None and not anyway:
-        refuse_kept(found, protocol)
-    return found
+    if found.levels is not None and not anyway:
+        refuse_kept(found.levels, protocol)
+    return found.levels
 
 
 def refuse_kept(found: KeptLevels, protocol: AnyProtocol) -> None:
@@ -155,38 +150,40 @@ def count_kept(
     counts.add(batch, strata, times)
 
 
-def too_many(counts: RecordCounts) -> bool:
-    return not counts.complete or len(counts.counts) > MOST_CELLS
-
-
-def naming_people(counts: RecordCounts, identity: str | None) -> list[str]:
-    """Columns that number people rather than group them: the one that was named, and those of nearly unique values."""
-    most = UNIQUE * max(counts.records, 1)
-    return [one.name for one in counts.values if one.name == identity or len(one.values) > most]
+def too_many(*counts: RecordCounts) -> bool:
+    return any(not one.complete or len(one.counts) > MOST_CELLS for one in counts)
 
 
 def _counted(
-    table: Any, protocol: AnyProtocol, asked: Sequence[str], encoding: str | None, rows: RowsInForce
-) -> RecordCounts | None:
-    if not asked:
-        return None
-    counts, secrets = kept_counts(protocol, asked), [one.name for one in protocol.joint.secrets]
+    table: Any, protocol: AnyProtocol, sets: Sequence[Sequence[str]], encoding: str | None, rows: RowsInForce
+) -> list[RecordCounts]:
+    """Counts of each of these sets of columns, in one pass; none of a table without the secret."""
+    counts = [kept_counts(protocol, one) for one in sets if one]
+    asked, secrets = [name for one in sets for name in one], [one.name for one in protocol.joint.secrets]
     needs = [name for name in kept_needs(protocol, asked) if name not in secrets]
+    if not counts:
+        return []
     in_order = rows.judged is not None
     with open_records(table, needs, optional=secrets, encoding=encoding, in_order=in_order) as source:
         if not set(secrets) <= set(source.schema.names):
-            return None
+            return []
         for batch in rows.of(source, rows.judged):
-            count_kept(counts, protocol, batch)
+            for one in counts:
+                count_kept(one, protocol, batch)
     return counts
 
 
-def counted_each(
+def counted_apart(
     table: Any, protocol: AnyProtocol, asked: Sequence[str], encoding: str | None, rows: RowsInForce
 ) -> list[RecordCounts]:
-    """Every column by itself."""
-    each = (_counted(table, protocol, (name,), encoding, rows) for name in asked)
-    return [one for one in each if one is not None]
+    """Every column by itself, and then the pairs that have so few combinations that they can be held together."""
+    each = _counted(table, protocol, [(name,) for name in asked], encoding, rows)
+    sizes = {one.values[0].name: len(one.counts) for one in each if not too_many(one)}
+    room, pairs = MOST_CELLS, list[tuple[str, str]]()
+    for one, two in sorted(combinations(sizes, 2), key=lambda pair: sizes[pair[0]] * sizes[pair[1]]):
+        room -= sizes[one] * sizes[two]
+        pairs += [(one, two)] if room >= 0 and len(pairs) < MOST_SETS else []
+    return [*each, *_counted(table, protocol, pairs, encoding, rows)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,44 +218,84 @@ class KeptInPassing:
 # ---- levels ---------------------------------------------------------------------------------------------------------
 
 
-def strange_secrets(counts: Sequence[RecordCounts], protocol: AnyProtocol) -> str:
+@dataclass(frozen=True)
+class Judgement:
+    """The levels of the set of kept columns that tells most for certain, or of all of them if none tells any; which of
+    the columns name `people`; and what is not known, in words."""
+
+    levels: KeptLevels | None
+    people: tuple[str, ...]
+    not_judged: tuple[str, ...]
+
+
+def judgement(
+    counts: Sequence[RecordCounts], protocol: AnyProtocol, asked: Sequence[str], identity: str | None
+) -> Judgement:
+    """From counts of these columns together, or of parts of them."""
+    people = {name: None for one in counts for name in _naming_people(one, identity) if name in asked}
+    parts = [_judged_values(one, asked, people) for one in counts]
+    sets: dict[tuple[str, ...], Integers] = {}
+    missed: set[str] = set()
+    for one, kept in zip(counts, parts, strict=True):
+        rows, names = _rows(one, protocol, kept), list(kept)
+        if rows is None:
+            missed |= {column.name for column in one.values}
+        elif len(rows) and names:
+            for chosen in _sets(names, len(rows)):
+                if chosen not in sets:
+                    sets[chosen] = _projected(rows, [names.index(name) for name in chosen])
+    columns = [name for name in dict.fromkeys(asked) if name in missed or any(name in one for one in sets)]
+    told = (*_left_out(columns, list(sets)), *_strange_secrets(counts, protocol))
+    return Judgement(_most_telling(sets, protocol), tuple(people), told)
+
+
+def _naming_people(counts: RecordCounts, identity: str | None) -> list[str]:
+    """Columns that number people rather than group them: the one that was named, and those of nearly unique values."""
+    most = UNIQUE * max(counts.records, 1)
+    return [one.name for one in counts.values if one.name == identity or len(one.values) > most]
+
+
+def _most_telling(sets: dict[tuple[str, ...], Integers], protocol: AnyProtocol) -> KeptLevels | None:
+    matrices = _matrices(protocol) if sets else []
+    found = [kept_levels(rows, matrices, chosen, DOUBT / len(sets)) for chosen, rows in sets.items()]
+    if not found:
+        return None
+    most = max(found, key=lambda levels: levels.limit)
+    return replace(most, shuffled=level_shuffled(sets[most.columns], matrices))
+
+
+def _sets(names: Sequence[str], rows: int) -> list[tuple[str, ...]]:
+    """All columns first, then each, then pairs: all of them where there are few rows to judge them by."""
+    every = [tuple(names), *((name,) for name in names), *combinations(names, 2)]
+    most = max(MOST_SETS, min(MORE_SETS, MOST_SETS * MOST_CELLS // max(rows, 1)))
+    return list(dict.fromkeys(every))[: max(most, 1 + len(names))]
+
+
+def _left_out(columns: Sequence[str], judged: Sequence[tuple[str, ...]]) -> list[str]:
+    """What was too much to be judged."""
+    told = [f"{name}, which has too many values" for name in columns if (name,) not in judged]
+    pairs = math.comb(len(columns), 2)
+    missed = pairs - sum(len(one) == 2 for one in judged)
+    if not any(len(one) == len(columns) for one in judged) and len(columns) > 1:
+        told.append(f"{', '.join(columns)} together have too many combinations: each was judged by itself")
+    if missed > 0:
+        told.append(f"{missed:,} of {pairs:,} pairs of kept columns, too many to look at")
+    return told
+
+
+def _strange_secrets(counts: Sequence[RecordCounts], protocol: AnyProtocol) -> list[str]:
     """Records whose secret is no letter of the protocol, where they are more than may be unknown: what kept columns
     tell about those is not known. Missing secrets are not counted."""
     unknown = max((one.unknown(protocol.joint.secrets) for one in counts), default=0)
     records = max((one.records for one in counts), default=0)
     if unknown <= MOST_UNKNOWN * records:
-        return ""
-    return f"{unknown:,} of {records:,} values of the secret are unknown to the protocol"
+        return []
+    return [f"{unknown:,} of {records:,} values of the secret are unknown to the protocol"]
 
 
-def levels_beside(
-    counts: Sequence[RecordCounts], protocol: AnyProtocol, asked: Sequence[str], people: Sequence[str] = ()
-) -> KeptLevels | None:
-    """The levels of the set of these columns that tells most for certain; of all of them if none tells any. Of those
-    that name `people` their common values are judged, and the rare ones as one."""
-    sets: list[tuple[tuple[str, ...], Integers]] = []
-    for one in counts:
-        kept = _judged_values(one, asked, people)
-        names = list(kept)
-        rows = None if not one.complete or not names else _rows(one, protocol, kept)
-        if rows is not None:
-            sets += [(chosen, _projected(rows, [names.index(name) for name in chosen])) for chosen in _sets(names)]
-    matrices = _matrices(protocol) if sets else []
-    found = [kept_levels(rows, matrices, chosen, DOUBT / len(sets)) for chosen, rows in sets]
-    if not found:
-        return None
-    place = max(range(len(found)), key=lambda i: found[i].limit)
-    return replace(found[place], shuffled=level_shuffled(sets[place][1], matrices))
-
-
-def _sets(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """All columns first, then each, then pairs."""
-    every = [tuple(names), *((name,) for name in names), *combinations(names, 2)]
-    return list(dict.fromkeys(every))[: max(MOST_SETS, 1 + len(names))]
-
-
-def _judged_values(counts: RecordCounts, asked: Sequence[str], people: Sequence[str]) -> dict[str, Integers]:
-    """The kept values of every kind by column; a column of rare values alone tells nothing that could be measured."""
+def _judged_values(counts: RecordCounts, asked: Sequence[str], people: Container[str]) -> dict[str, Integers]:
+    """The kept values of every kind by column. Of columns that name people the common values are judged, and the rare
+    ones as one; one of rare values alone tells nothing that could be measured."""
     found: dict[str, Integers] = {}
     for column, numbers in zip(counts.values, counts.kept() if counts.complete else [], strict=False):
         if column.name in people:
@@ -271,12 +308,12 @@ def _judged_values(counts: RecordCounts, asked: Sequence[str], people: Sequence[
 
 def _rows(counts: RecordCounts, protocol: AnyProtocol, kept: dict[str, Integers]) -> Integers | None:
     """The kinds of record with a known secret: stratum, secret, letter, records, and the kept values; None where they
-    are too many, or none."""
+    are too many."""
+    if not counts.complete:
+        return None
     joint = protocol.joint
     secret = counts.codes(joint.secrets)
     known = (secret < len(joint.secret_letters)) & (counts.counts > 0)
-    if not known.any():
-        return None
     columns = [counts.strata(), secret, counts.codes(joint.reads), *kept.values()]
     found, times = distinct([column[known] for column in columns], counts.counts[known])
     return None if len(times) > MOST_CELLS else np.column_stack([*found[:3], times, *found[3:]])

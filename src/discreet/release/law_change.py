@@ -20,7 +20,7 @@ from discreet.channel import Channel
 from discreet.exceptions import DiscreetError
 from discreet.joint import Joint
 from discreet.notions import LDP, RLDP
-from discreet.notions.notion import words_of
+from discreet.notions.notion import at_prior
 from discreet.protocol import Protocol
 from discreet.protocol.strata import AnyProtocol, strata_of
 from discreet.release.check import LawChange
@@ -66,7 +66,7 @@ def level_at(protocol: Protocol, met: Integers) -> float | None:
     if met.size != joint.probabilities.size:
         return None
     notion = LDP(protocol.notion.epsilon) if isinstance(protocol.notion, RLDP) else protocol.notion
-    if not words_of(notion).at_prior:
+    if not at_prior(notion):
         return None
     table = met.reshape(joint.probabilities.shape)
     law = table / table.sum()

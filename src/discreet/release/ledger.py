@@ -22,9 +22,11 @@ from __future__ import annotations
 import json
 import math
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -104,7 +106,7 @@ class Ledger:
         real = protocol_path.resolve()
         path = real.with_name(f"{real.name}{LEDGER}")
         other = (named,) if os.path.exists(named) and named.resolve() != path.resolve() else ()
-        return cls(path if other or protocol_path.is_symlink() else named, protocol, data or ANY_DATA, other, repeat)
+        return cls(path if other or protocol_path.is_symlink() else named, protocol, _name(data), other, repeat)
 
     @classmethod
     def of_user(
@@ -118,7 +120,7 @@ class Ledger:
         """In this file, or in the user's data folder, beside the common book."""
         common = common_book(protocol.digest)
         own = Path(path) if path else common.with_suffix(f".own{LEDGER}")
-        return cls(own, protocol, data or ANY_DATA, repeat=repeat)
+        return cls(own, protocol, _name(data), repeat=repeat)
 
     def of_rows(self, rows: int, one_of: int = 1) -> Ledger:
         """The same for a table where a person has up to so many rows, each drawn by itself, or one of so many."""
@@ -134,15 +136,16 @@ class Ledger:
         account says that it is the least that it can come to.
         """
         with self._locked() as books:
-            return self._account(_events(books), draw, budget)
+            return self._account(_events(books), draw, checked_budget(budget))
 
     def foretold(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """What `account` says, from books that are only read: where there is none, none is begun."""
         with unchanged(common_book(self.protocol.digest), self.path, self.read) as books:
-            return self._account(_events(books), draw, budget)
+            return self._account(_events(books), draw, checked_budget(budget))
 
     def enter(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """Enter a release that is about to be published; what all of them come to with it."""
+        budget = checked_budget(budget)
         with self._locked() as books:
             events = _events(books)
             account = self._account(events, draw, budget)
@@ -174,8 +177,6 @@ class Ledger:
 
     def _account(self, events: list[dict[str, Any]], draw: KeyedDraw | None, budget: float | None) -> Account:
         known = self._budget(events)
-        if budget is not None and not 0 < budget <= LARGEST_BUDGET:
-            raise BudgetError("a budget is a positive number", where="budget")
         if budget is not None and known is not None and budget > known:
             raise BudgetError(
                 f"a budget of {known:g} was declared before", where=self.path.name, remedy="It can only be lowered."
@@ -278,7 +279,25 @@ def ledger_of(
         raise ParameterError(
             "a budget, a name or a repeat without a ledger", where="ledger", remedy="Name a file for it."
         )
-    return None if path is None else Ledger(Path(path), protocol, data or ANY_DATA, repeat=repeat)
+    return None if path is None else Ledger(Path(path), protocol, _name(data), repeat=repeat)
+
+
+def checked_budget(budget: Any) -> float | None:
+    """A budget as it is entered: any real number above zero, of whatever library."""
+    if budget is None:
+        return None
+    number = isinstance(budget, Real | Decimal) and not isinstance(budget, bool)
+    with suppress(OverflowError, ValueError):
+        if number and 0 < (found := float(budget)) <= LARGEST_BUDGET:
+            return found
+    raise BudgetError("a budget is a positive number", where="budget", remedy="Give a number: budget=2.0.")
+
+
+def _name(people: Any) -> str:
+    """The name of those that a release is about; a number would not be found again in the books."""
+    if not isinstance(people, str | None):
+        raise ParameterError("a name for people that is no text", where="people", remedy='Give text: people="2024".')
+    return people or ANY_DATA
 
 
 def independent(past: list[KeyedDraw | None]) -> int:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from discreet.arrays import Integers
 from discreet.exceptions import ParameterError, ReleaseError, TableError
 from discreet.files.atomic_file import PIPE
-from discreet.notions.notion import words_of
+from discreet.notions.notion import at_prior, words_of
 from discreet.policy import Circumstances, Policy
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, load_protocol, promise_of, strata_of
 from discreet.records.no_numbers import NoNumbers, read_as_missing, too_many_unknown
@@ -65,7 +65,7 @@ def circumstances(protocol: AnyProtocol, k: int | None, rows: int = 1) -> Circum
     tables = [one.joint.counts for one in strata]
     each = [table.reshape(len(table), -1).sum(axis=1) for table in tables if table is not None]
     secret = int(np.sum(each, axis=0).min()) if len(each) == len(strata) else None
-    robust = not words_of(protocol.notion).at_prior
+    robust = not at_prior(protocol.notion)
     (leading, epsilon), *beside = [
         (words_of(one).name, total_epsilon(protocol, 1, rows, place=place))
         for place, one in enumerate(promise_of(protocol).promises)

@@ -38,12 +38,10 @@ from discreet.release.check import Check, Finding, People, column_count, refused
 from discreet.release.draws_together import draws_told
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
-    counted_each,
-    levels_beside,
-    naming_people,
+    counted_apart,
+    judgement,
     not_given,
     refuse_kept,
-    strange_secrets,
     too_many,
 )
 from discreet.release.keyed_draws import KeyedDraws
@@ -231,18 +229,16 @@ class Rehearsal:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""
         asked, counted = not_given(self.protocol, self.keep), [counts]
         if too_many(counts) and self._twice:
-            counted = counted_each(table, self.protocol, asked, self.encoding, self.whose)
-        identity = self.keyed.column if self.keyed else None
-        people = list(dict.fromkeys(name for one in counted for name in naming_people(one, identity)))
-        if told := strange_secrets(counted, self.protocol):
+            counted = counted_apart(table, self.protocol, asked, self.encoding, self.whose)
+        found = judgement(counted, self.protocol, asked, self.keyed.column if self.keyed else None)
+        for told in found.not_judged:
             self.warn(f"kept columns are not judged: {told}")
-        found = levels_beside(counted, self.protocol, asked, people)
-        if found is None:
+        if found.levels is None:
             return None
         with self.refusing():
             if not self.keep_anyway:
-                refuse_kept(found, self.protocol)
-        return max(found.alone, found.beside)
+                refuse_kept(found.levels, self.protocol)
+        return max(found.levels.alone, found.levels.beside)
 
     def _check(self, **figures: Any) -> Check:
         with self.refusing():

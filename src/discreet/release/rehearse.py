@@ -70,7 +70,7 @@ def rehearse(
     with refused_into(refusals):
         asked["keyed"] = keyed_draws(key, identity, protocol.digest)
     with refused_into(refusals):
-        asked["ledger"] = ledger_of(ledger, protocol, people or data, budget, repeat)
+        asked["ledger"] = ledger_of(ledger, protocol, data if people is None else people, budget, repeat)
     options = Rehearsal(
         protocol, tuple(keep), keep_order, encoding, several_rows=several_rows, unknown_anyway=unknown_anyway,
         keep_anyway=keep_anyway, law_anyway=law_anyway,

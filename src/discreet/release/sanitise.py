@@ -339,7 +339,7 @@ def sanitise(
     rules = Rules(policy_in_force(policy), unknown_anyway)
     rules.before(protocol)
     keyed = keyed_draws(key, identity, protocol.digest)
-    book = ledger_of(ledger, protocol, people or data, budget, repeat)
+    book = ledger_of(ledger, protocol, data if people is None else people, budget, repeat)
     book = book and book.under(rules.policy)
     if testing:
         warnings.warn("drawn from a fixed stream: not private, for tests only", NotPrivate, stacklevel=4)

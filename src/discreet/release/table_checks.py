@@ -24,7 +24,7 @@ from discreet.audit.least_levels import TableSample, least_level
 from discreet.exceptions import AlphabetError, InputError, ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
-from discreet.notions.notion import Notion, words_of
+from discreet.notions.notion import Notion, at_prior, words_of
 from discreet.phrases import percent, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
@@ -129,7 +129,7 @@ def rests_on_law(protocol: AnyProtocol) -> bool:
     rows = protocol.statement.rows
     return (
         not protocol.joint.weight
-        and words_of(protocol.notion).at_prior
+        and at_prior(protocol.notion)
         and not (isinstance(rows, WhoseRows) and rows.rule in (Rule.tied, Rule.independent))
     )
 
@@ -153,7 +153,7 @@ def levels_there(protocol: AnyProtocol, counts: Integers) -> LevelThere | None:
     strata = strata_of(protocol)
     if protocol.joint.probabilities.size > MOST_CELLS:
         return None
-    promises = [one for one in promise_of(protocol).promises if words_of(one).at_prior]
+    promises = [one for one in promise_of(protocol).promises if at_prior(one)]
     sure, found = Confidence(1 - DOUBT / len(strata)), []
     for one, mine in zip(strata, counts, strict=True):
         if not mine.any():

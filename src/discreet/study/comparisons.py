@@ -29,7 +29,7 @@ from discreet.exceptions import DiscreetError
 from discreet.given_columns import AnyJoint
 from discreet.information import share_kept, utility
 from discreet.joint import Joint
-from discreet.notions.notion import Notion, words_of
+from discreet.notions.notion import Notion, at_prior
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, population_of, promise_of
@@ -176,7 +176,7 @@ def split_half(joint: Joint, notion: Notion, *, seconds: float, seed: int = 0) -
     """The level on one half of the mechanism designed on the other; None if the notion is robust or counts are not
     known, or if a half cannot be designed on in time. The halves are drawn from a fixed stream, so that the same table
     tells the same: nothing about it is published by them."""
-    if joint.counts is None or not words_of(notion).at_prior or joint.counts.size > MOST_CELLS or joint.n == 1:
+    if joint.counts is None or not at_prior(notion) or joint.counts.size > MOST_CELLS or joint.n == 1:
         return None
     flat = joint.counts.reshape(-1)
     first = np.random.default_rng(seed).multivariate_hypergeometric(flat, int(flat.sum()) // 2, method="marginals")

@@ -125,6 +125,7 @@ class Exactly(Uncertainty):
         True
     """
 
+    estimate_only = True
     words = SetWords("Exactly", lambda _: "This holds for the estimated distribution.")
 
     def around(self, joint: Joint) -> RenyiBall:

@@ -38,6 +38,8 @@ class Uncertainty(ABC):
     """What is stated about the distribution: a frozen dataclass whose fields are numbers."""
 
     words: ClassVar[SetWords]
+    estimate_only: ClassVar[bool] = False
+    """Whether F is the estimate and nothing else, whatever the estimate: such a promise is not robust."""
 
     @abstractmethod
     def around(self, joint: Joint) -> UncertaintySet:
