@@ -122,9 +122,7 @@ class Gate:
             print(f"an error inside discreet ({type(error).__name__}) at {_place(error)}", file=sys.stderr, flush=True)
             if not begun:
                 told = f"({type(error).__name__}, {_place(error)})"
-                await _page(500, "An error inside discreet", told, "Nothing was published. The project is as saved.")(
-                    scope, receive, send
-                )
+                await _page(500, "An error inside discreet", told, "The project is as saved.")(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         if headers.get("host", "") not in self.keys.hosts:
