@@ -41,6 +41,8 @@ HEADERS: Final = {
 }
 LARGEST_CHANGE: Final = 1 << 20
 """Bytes of a decision: a name for each of a few thousand values."""
+LONGEST_LENGTH: Final = 12
+"""Digits in which a page says how long its body is."""
 LARGEST_TABLE: Final = 512 << 20
 """Bytes of a table given in the browser; a larger one is named on the command line and read where it lies."""
 UPLOAD: Final = re.compile(r"^/tables$")
@@ -159,7 +161,7 @@ def _counted(receive: Receive, most: int, headers: dict[str, str]) -> Receive:
     async def counted() -> Message:
         nonlocal met
         stated = headers.get("content-length", "0")
-        if not stated.isdigit() or int(stated) > most:
+        if not (stated.isascii() and stated.isdigit()) or len(stated) > LONGEST_LENGTH or int(stated) > most:
             raise TooLarge
         message = await receive()
         met += len(message.get("body", b""))
