@@ -39,7 +39,7 @@ def asked(site: Site, path: str, query: str = "", headers: dict[str, str] | None
         told.append(message)
 
     scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "root_path": "",
-             "scheme": "http", "query_string": query.encode(), "server": ("127.0.0.1", 1234), "client": ("127.0.0.1", 9),
+             "scheme": "http", "query_string": query.encode(), "server": ("127.0.0.1", 1234),
              "headers": [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]}  # fmt: skip
     asyncio.run(Gate(site.app(), keys)(scope, receive, send))
     return told[0]["status"], b"".join(one.get("body", b"") for one in told[1:]).decode()
