@@ -37,6 +37,8 @@ PROOF_SECONDS_PER_ENTRY = 8e-7
 PROOF_SHARE = 0.5
 """What naming, rounding and proving take for one entry of a full matrix; kept free at the end of a time limit, but no
 more than this share of it: most matrices are sparse. Robust methods know better, and keep what their outputs need."""
+LARGEST_EPSILON = 100.0
+"""No search goes further: beyond, factors such as e^2ε are near the end of floating point, and nothing is hidden."""
 LEAST_SECONDS = 0.01
 """For a stratum whose time is used up: it still gets the first mechanism that its search meets."""
 
@@ -231,6 +233,7 @@ def design(
         >>> found.is_optimal(), found.protocol.epsilon <= 0.5
         (True, True)
     """
+    check_level(notion)
     if (whose := _drawn_independently(joint)) is not None:
         options = {"method": method, "utility": utility, "sees_secret": sees_secret, "gap": gap, "progress": progress}
         return _design_rows(joint, notion, whose, time_limit, {**options, "force": force})
@@ -263,6 +266,14 @@ def design(
     if status in (Status.STALLED, Status.OWN_TIME, Status.TIME_LIMIT, Status.GAP) and bound - value <= gap:
         status = Status.OPTIMAL
     return Design(protocol, value, bound, chosen, str(status), seconds, utility)
+
+
+def check_level(notion: Notion) -> None:
+    """ParameterError where a promise, or a belt beside it, is too large to be searched for."""
+    if max(one.epsilon for one in notion.promises) > LARGEST_EPSILON:
+        raise ParameterError(
+            f"a level above {LARGEST_EPSILON:g}, which hides nothing", where="epsilon", remedy="Try 1.0."
+        )
 
 
 def _ceiling(utility: Utility, form: Joint) -> float:

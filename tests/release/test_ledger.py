@@ -183,7 +183,7 @@ def test_other_people_are_no_second_draw_and_the_manifest_says_so(
     out = [str(tmp_path / f"{name}.csv") for name in "abcd"]
     assert run(["sanitise", str(saved), str(table), out[0]]) == 0
     assert "first draw of these records" in capsys.readouterr().err
-    refused = run(["sanitise", str(saved), str(table), out[1], "--budget", "0.01", "--json"])
+    refused = run(["sanitise", str(saved), str(table), out[1], "--budget", "0.2", "--json"])
     assert refused == 6
     told = capsys.readouterr()
     assert "--people" in told.out

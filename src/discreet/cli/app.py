@@ -53,7 +53,10 @@ COMMANDS: Final = {
 }
 """Every command and its first line. The function, or a `typer.Typer` called `app`, is in the module of that name."""
 NOTHING: Final = "Nothing unfinished was published."
-REPORT: Final = "Nothing was published. Please report this line; it carries none of your data."
+REPORT: Final = (
+    "A file is whole or not there: one that is there was written, and a draw is in the ledger. "
+    "Please report this line; it carries none of your data."
+)
 
 
 class Interrupted(Exception):

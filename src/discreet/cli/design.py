@@ -148,7 +148,8 @@ def design(
     show_study(study, unit)
     if stopped:
         paragraph("Interrupted: this is the best that was found before; its gap says how much better it could be.")
-    inside = ", the exact counts of your table inside" if has_counts(study.protocol) else ""
+    table = "weighted shares" if weight else "exact counts"
+    inside = f", the {table} of your table inside" if has_counts(study.protocol) else ""
     coded = f" --encoding {encoding}" if encoding else ""
     named = f"{shlex.quote(str(out))} {shlex.quote(str(data))}"
     paragraph(f"Written to {out}{inside}. Next: discreet sanitise {named} released.csv{coded}")

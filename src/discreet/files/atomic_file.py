@@ -34,6 +34,7 @@ class AtomicFile:
         self.target = target
         self._hidden = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         self._named = False
+        self.published = False
         self._digest = hashlib.sha256()
         self.descriptor = self._open()
 
@@ -75,6 +76,7 @@ class AtomicFile:
         if self._named:
             os.replace(self._hidden, self.target)
             self._named = False
+        self.published = True
         os.fchmod(self.descriptor, file_mode())
         sync_folder(self.target.parent)
 
@@ -135,7 +137,7 @@ def unpublished(target: Path) -> Iterator[AtomicFile]:
         raise ReleaseError(
             f"writing failed ({error.strerror or type(error).__name__})",
             where=str(target),
-            remedy="Nothing was released.",
+            remedy="The file is there, and whole." if file.published else "Nothing was released.",
         ) from None
     finally:
         file.close()

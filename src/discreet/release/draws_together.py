@@ -229,7 +229,7 @@ def _level(protocol: Protocol, draws: int, rows: int, belts: int, place: int) ->
 
 
 def _rounded(level: float) -> float:
-    return math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level) else math.inf
+    return math.ceil(level / ROUNDING) * ROUNDING if math.isfinite(level / ROUNDING) else math.inf
 
 
 def _drawn(protocol: Protocol, draws: int, place: int) -> Channel:

@@ -51,6 +51,10 @@ LARGEST_BUDGET: Final = 1e300
 """Beyond, sums of levels are no numbers any more; nobody means such a budget."""
 
 
+class _TooMuch(BudgetError):
+    """One draw more than may be told; what would be accepted is not said yet."""
+
+
 @dataclass(frozen=True)
 class Account:
     """What one more release comes to: so many independent draws of every record, and their level together."""
@@ -176,6 +180,39 @@ class Ledger:
         books.append(json.dumps(event, sort_keys=True).encode())
 
     def _account(self, events: list[dict[str, Any]], draw: KeyedDraw | None, budget: float | None) -> Account:
+        try:
+            return self._judged(events, draw, budget)
+        except _TooMuch as error:
+            raise BudgetError(error.what, where=error.where, remedy=self._ways(events, draw, budget)) from None
+
+    def _ways(self, events: list[dict[str, Any]], draw: KeyedDraw | None, budget: float | None) -> str:
+        """What would be accepted instead: each way is tried before it is named."""
+
+        def accepted(ledger: Ledger, draw: KeyedDraw | None, budget: float | None) -> bool:
+            try:
+                ledger._judged(events, draw, budget)
+            except BudgetError:
+                return False
+            return True
+
+        past, once = self._past(events), replace(self, repeat=False)
+        others = replace(once, data=f"not {[event.get('data') for event in events]}")
+        told = {
+            "Release with the key of an earlier release, which repeats its draws.": any(
+                accepted(once, one, budget) for one in {*past} - {None, draw}
+            ),
+            "Publish the first release again.": bool(past),
+            "If these are other people, next year's or another region's, give them a name: --people NAME.": accepted(
+                others, draw, budget
+            ),
+            "Declare a larger budget." if budget else "If that is meant, declare a budget: --budget.": accepted(
+                self, draw, self._budget(events) or LARGEST_BUDGET
+            ),
+            "If one more draw is meant: --repeat (repeat=True).": accepted(replace(self, repeat=True), draw, budget),
+        }
+        return " ".join(way for way, works in told.items() if works) or "Design for a smaller level."
+
+    def _judged(self, events: list[dict[str, Any]], draw: KeyedDraw | None, budget: float | None) -> Account:
         known = self._budget(events)
         if budget is not None and known is not None and budget > known:
             raise BudgetError(
@@ -227,15 +264,10 @@ class Ledger:
         """BudgetError if so many draws come to a level above what is allowed, or to none."""
         if level <= allowed * (1 + ROUNDING) + ROUNDING and math.isfinite(level):  # levels are rounded up by that much
             return
-        added = f"the {allowed:.4g} that their budgets add up to; declare a budget if that is meant"
-        limit = declared or ("any bound" if self.repeat else added)
-        again = " If one more draw is meant: --repeat (repeat=True)."
-        raise BudgetError(
+        limit = declared or ("any bound" if self.repeat else f"the {allowed:.4g} that their budgets add up to")
+        raise _TooMuch(
             f"{draws} independent releases of the same records come to {what} {level:.4g}, more than {limit}",
             where=self.path.name,
-            remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
-            "are other people, next year's or another region's, give them a name: --people NAME."
-            + ("" if declared or self.repeat or math.isinf(level) else again),
         )
 
     def _hold_to_policy(self, draws: int, rows: int, name: str, level: float) -> None:
@@ -244,12 +276,10 @@ class Ledger:
         most = math.inf if self.policy is None else self.policy.epsilon.get(name, math.inf)
         if level > most:
             each = "" if rows == 1 else f" for somebody with {rows} rows"
-            raise BudgetError(
+            raise _TooMuch(
                 f"{draws} independent releases of the same records come to epsilon {level:.4g}{each}, and "
                 f"epsilon.{name} = {most:g} is all that the policy allows",
                 where=self.path.name,
-                remedy="Release with a key, which repeats the same draws, or publish the first release again. If these "
-                "are other people, give them a name: --people NAME.",
             )
 
     def _past(self, events: list[dict[str, Any]]) -> list[KeyedDraw | None]:

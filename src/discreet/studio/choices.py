@@ -23,6 +23,7 @@ ROWS: Final = ("person", "visit", "household")
 RULES: Final = ("one", "tied")
 SMALLEST, LARGEST = 0.05, 2.0
 """Ends of the epsilon slider."""
+LARGEST_NUMBER: Final = 1e300
 LONGEST_NAME: Final = 200
 MOST_VALUES: Final = 5000
 
@@ -160,7 +161,7 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def _number(value: Any, low: float, high: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < LARGEST_NUMBER:
         raise ParameterError("not a number", where="change", remedy="Reload the page.")
     return min(high, max(low, float(value)))
 

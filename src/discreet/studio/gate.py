@@ -41,6 +41,8 @@ HEADERS: Final = {
 }
 LARGEST_CHANGE: Final = 1 << 20
 """Bytes of a decision: a name for each of a few thousand values."""
+LONGEST_LENGTH: Final = 12
+"""Digits in which a page says how long its body is."""
 LARGEST_TABLE: Final = 512 << 20
 """Bytes of a table given in the browser; a larger one is named on the command line and read where it lies."""
 UPLOAD: Final = re.compile(r"^/tables$")
@@ -122,9 +124,7 @@ class Gate:
             print(f"an error inside discreet ({type(error).__name__}) at {_place(error)}", file=sys.stderr, flush=True)
             if not begun:
                 told = f"({type(error).__name__}, {_place(error)})"
-                await _page(500, "An error inside discreet", told, "Nothing was published. The project is as saved.")(
-                    scope, receive, send
-                )
+                await _page(500, "An error inside discreet", told, "The project is as saved.")(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         if headers.get("host", "") not in self.keys.hosts:
@@ -161,7 +161,7 @@ def _counted(receive: Receive, most: int, headers: dict[str, str]) -> Receive:
     async def counted() -> Message:
         nonlocal met
         stated = headers.get("content-length", "0")
-        if not stated.isdigit() or int(stated) > most:
+        if not (stated.isascii() and stated.isdigit()) or len(stated) > LONGEST_LENGTH or int(stated) > most:
             raise TooLarge
         message = await receive()
         met += len(message.get("body", b""))

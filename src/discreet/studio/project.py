@@ -34,6 +34,7 @@ MOST_STEPS_BACK: Final = 100
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LONGEST_SLUG: Final = 100
 LARGEST_STATE: Final = 64 << 20
+HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class OtherTab(ParameterError):
@@ -100,7 +101,10 @@ class Project:
         if path.stat().st_size > LARGEST_STATE:
             raise ParameterError("a project file that is too large", where=STATE, remedy="Begin a new project.")
         try:
-            stated = json.loads(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            stated = json.loads(text)
+            if HALF.search(text):
+                json.dumps(stated, ensure_ascii=False).encode()  # half a surrogate is no character: no page shows it
             return Saved(
                 Choices.of(stated["now"]), tuple(stated["past"]), tuple(stated["future"]),
                 int(stated["revision"]), str(stated["when"]), dict(stated["results"]),

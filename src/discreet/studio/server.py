@@ -102,10 +102,20 @@ def first_project(shelf: Shelf, table: str | None, folder: Path | None, demo: bo
             raise ParameterError("no project there", where=str(folder), remedy="Name a table to begin one.")
         return None
     path = Path(table).resolve()
+    for one in (path, *([folder] if folder else [])):
+        _check_text(one)
     if not path.is_file():
         raise TableError("no such file", where=table, remedy="Give a CSV, Parquet or Arrow file.")
     where = folder.resolve() if folder is not None else shelf.new(path.stem)
     return Project.begin(where, Choices(table=str(path), name=path.stem, by_need=True))
+
+
+def _check_text(path: Path) -> None:
+    """Pages and project files hold text: a name of other bytes could not be written there."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise TableError("a name that is not text", where="the table or the project", remedy="Rename it.") from None
 
 
 def demo_project(shelf: Shelf, folder: Path | None = None) -> Project:

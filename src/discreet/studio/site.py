@@ -228,8 +228,7 @@ class Site:
         task = self.jobs.latest(name, project.slug)
         if task is None:
             return JSONResponse({"state": "none"})
-        stated = request.query_params.get("from", "0")
-        start = int(stated) if stated.isdigit() and len(stated) < 9 else 0
+        start = _place(request.query_params.get("from", "0"))
         answer = {"answer": task.result} if name == "need" else {}
         return JSONResponse({**task.facts(), **answer, "new": task.parts[start:]})
 
@@ -302,6 +301,13 @@ async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
 def _step(project: Project) -> str:
     step = "release" if project.drawn else list(PAGES)[project.saved().now.reached - 1]
     return f"/p/{project.slug}/{step}"
+
+
+def _place(stated: str) -> int:
+    """From which part on a page wants to be told."""
+    if not (stated.isascii() and stated.isdigit() and len(stated) < 9):
+        raise ParameterError("not a place in the news", where="from", remedy="Reload the page.")
+    return int(stated)
 
 
 def _revision(stated: dict[str, Any]) -> int:

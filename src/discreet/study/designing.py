@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from discreet.design import check_level
 from discreet.exceptions import ParameterError
 from discreet.given_columns import AnyJoint
 from discreet.notions.average import OnAverage
@@ -84,6 +85,7 @@ def begun(
 
     Promises about averages are designed for information, whatever the purpose. One that would take too much is refused
     before it is begun, with what would work instead, unless `force` is said."""
+    check_level(asked.asked_notion)
     expected_size(joint, asked.asked_notion, time_limit=asked.time_limit).check(asked.time_limit, force=force)
     reaching = None if asked.accuracy is None else (asked.plan or joint.n or 1, asked.accuracy)
     limit, shared = asked.time_limit, compare and reaching is None and asked.need is None

@@ -61,7 +61,8 @@ class ClimbedRows:
         letters = len(self.space.prior)
         aims = np.vstack([np.eye(letters), self._member.T, self._random.normal(size=(letters, letters))])
         bases, _ = self._climb(self._bases[[0] * len(aims)], np.zeros((letters, letters)), -aims, 0.0, one_aim=False)
-        self._bases = self._new(bases)
+        fresh = self._new(bases)
+        self._bases = fresh if len(fresh) else self._bases  # asked again, every one of them may have been met
         if self._hint is not None:
             for tilted in range(HINTS):
                 tilt = 1.0 + (TILT * self._random.normal(size=letters) if tilted else np.zeros(letters))
