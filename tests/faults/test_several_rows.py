@@ -169,6 +169,32 @@ def test_a_small_file_cannot_state_rows_that_nobody_can_prove(folder, most: int)
         replace(stated, rows=most)
 
 
+@pytest.mark.parametrize(
+    ("rule", "units", "rows", "most", "epsilon"),
+    [
+        (Rule.one, 10, 31, 3, None),
+        (Rule.single, 10, 11, 1, None),
+        (Rule.single, 10, 9, 1, None),
+        (Rule.tied, 10, 10, 2, None),
+        (Rule.one, 10, 20, 3, 0.5),
+        (Rule.single, 10, 10, 1, 0.5),
+    ],
+)
+def test_rows_that_no_table_has(rule: Rule, units: int, rows: int, most: int, epsilon: float | None) -> None:
+    with pytest.raises(ParameterError, match="whose rows"):
+        WhoseRows("person", "pid", rule, units, rows, most, epsilon)
+
+
+def test_rows_drawn_by_themselves_state_what_they_tell_together() -> None:
+    joint = dc.Joint.from_table(rows_of_persons(), secret="s", release="x")
+    channel = dc.Channel(np.array([[0.52, 0.48], [0.48, 0.52]]), joint.letters, LETTERS)
+    protocol = dc.Protocol.make(channel, joint, dc.LIP(1.0))
+    stated = WhoseRows("person", "pid", Rule.independent, 400, 800, 2)
+    with pytest.raises(ProofError, match="no level for all of them together"):
+        protocol.stating(replace(protocol.statement, rows=stated))
+    assert protocol.stating(replace(protocol.statement, rows=replace(stated, epsilon=3.0))).statement.rows.epsilon == 3
+
+
 def test_a_line_that_may_have_been_noise_is_one(tmp_path) -> None:
     """Half of a line: the draw that it was cannot be read, and a second one would cost as much again."""
     table, book = tmp_path / "t.csv", tmp_path / "t.csv.ledger"

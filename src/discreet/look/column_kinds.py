@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.look.findings import Bar, ColumnKind
+from discreet.look.proposals import merge_of
 from discreet.look.scanned_table import ScannedColumn
 from discreet.records.cells import value_type
 from discreet.records.grouping import roundest, unlike_rare
@@ -110,8 +111,8 @@ def warnings_of(column: ScannedColumn, kind: ColumnKind, k: int) -> Iterator[Fin
         yield Finding(
             f"{times:,} records say {mark!r}, which probably means that the value is missing",
             name,
-            f'It is a letter of its own, and protected like one; --merge "{name}: {mark} -> unknown" gives it a name, '
-            f'--merge "{name}: {mark} ->" makes it missing.',
+            f"It is a letter of its own, and protected like one; {merge_of(name, mark, 'unknown')} gives it a name, "
+            f"{merge_of(name, mark, '')} makes it missing.",
         )
     if column.missing:
         share = column.missing / records

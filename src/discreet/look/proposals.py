@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.arrays import Floats, Indices, Integers
+from discreet.exceptions import ParameterError
 from discreet.information import entropy
 from discreet.look.findings import ColumnKind, ColumnLook, ProposedGrouping
 from discreet.look.scanned_table import ScannedColumn
@@ -124,6 +125,17 @@ def next_lines(table: str, columns: Sequence[ColumnLook], secret: Sequence[str],
         f"joint = dc.Joint.from_table({named}, secret={list(secret)!r}, release={list(release)!r}{group})\n"
         "found = dc.design(joint, dc.LIP(1.0))"
     )
+
+
+def merge_of(name: str, mark: str, into: str) -> str:
+    """How a value is merged into another, quoted for a shell; in Python where a command line is read otherwise."""
+    text, meant = f"{name}: {mark} -> {into}".rstrip(), Grouping(merge={name: {into: [mark]}})
+    try:
+        if Grouping.parse(merges=[text]) == meant:
+            return f"--merge {shlex.quote(text)}"
+    except ParameterError:
+        pass
+    return f"in Python group=dc.Grouping(merge={{{name!r}: {{{into!r}: [{mark!r}]}}}})"
 
 
 def _used(columns: Sequence[ColumnLook], secret: Sequence[str], release: Sequence[str]) -> list[ProposedGrouping]:

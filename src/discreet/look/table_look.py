@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -158,7 +159,9 @@ def _about_table(scanned: ScannedTable, found: Look) -> list[Finding]:
             )
         elif column.rare:
             remedy = (
-                f"Group them: {column.grouping.option}." if column.grouping else f'Merge: --merge "{name}: A, B -> C".'
+                f"Group them: {column.grouping.option}."
+                if column.grouping
+                else f"Merge: --merge {shlex.quote(f'{name}: A, B -> C')}."
             )
             said.append(
                 Finding(

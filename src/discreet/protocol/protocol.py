@@ -30,7 +30,7 @@ from discreet.protocol.seal import check_seal, seal_of
 from discreet.protocol.statement import Statement
 from discreet.records.letters import check_letters_differ, released_columns
 from discreet.records.noise import StratumNoise, noisy_size, projected
-from discreet.records.persons import WhoseRows
+from discreet.records.persons import Rule, WhoseRows
 from discreet.uncertainty.confidence import Confidence
 
 if TYPE_CHECKING:
@@ -178,8 +178,14 @@ class Protocol:
     def _check_rows(self) -> None:
         """What all rows of a person are said to tell together is what they tell (theory 7.3)."""
         rows = self.statement.rows
-        if not isinstance(rows, WhoseRows) or rows.epsilon is None:
+        if not isinstance(rows, WhoseRows) or rows.rule is not Rule.independent:
             return
+        if rows.epsilon is None:
+            raise ProofError(
+                "rows of a person that are drawn by themselves, and no level for all of them together",
+                where="rows",
+                remedy="Design for persons (--person, --rows independent), or state it.",
+            )
         if not self.rows_level(rows.most) <= rows.epsilon:
             raise ProofError(
                 f"{rows.most} rows tell more together than is stated",

@@ -158,7 +158,7 @@ class _Utf8(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, encoding: str | None) -> None:
         self._stream, self._ending, self._last = stream, b"", b"\n"
-        self._record, self._blank = b"", 0
+        self._record, self._looked, self._blank = b"", b"", 0
         self._quotes: QuoteCheck | None = None
         start = bytes(filled(stream, 4))
         mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
@@ -205,11 +205,19 @@ class _Utf8(io.RawIOBase):
         return record
 
     def _next_records(self) -> bytes:
-        """Some of what comes after the first record; it is still there to be read."""
-        if len(self._ahead) < LOOKED_AT:
-            more = bytes(filled(self._stream, LOOKED_AT))
-            self._ahead = bytes(self._ahead) + bytes(self._utf8(more, final=not more))
-        return bytes(self._ahead[:LOOKED_AT])
+        """Some of what comes after the first record; it is still there to be read, in the blocks it would have been
+        read in without looking: draws from a fixed stream depend on them."""
+        self._looked = bytes(filled(self._stream, max(0, LOOKED_AT - len(self._ahead))))
+        state = self._decoder.getstate()
+        found = bytes(self._ahead) + bytes(self._utf8(self._looked))
+        self._decoder.setstate(state)
+        return found[:LOOKED_AT]
+
+    def _block(self, size: int) -> Octets:
+        """As many bytes, those first that were looked at; fewer only at the end."""
+        looked, self._looked = self._looked[:size], self._looked[size:]
+        more = filled(self._stream, size - len(looked))
+        return looked + bytes(more) if looked else more
 
     def finish_with(self, ending: bytes, separator: str) -> None:
         """From here on quotes are looked at, those of the first record too."""
@@ -222,10 +230,8 @@ class _Utf8(io.RawIOBase):
 
     def read(self, size: int = -1) -> Octets:
         data, self._ahead = self._ahead, b""
-        if 0 < len(data) < size:  # a first block as large as any: whoever judges by it has as many records
-            data = bytes(data) + bytes(self._utf8(filled(self._stream, size - len(data))))
         while not data:
-            block = filled(self._stream, max(size, 1 << 16))
+            block = self._block(max(size, 1 << 16))
             data = self._utf8(block, final=not block)
             if not block:
                 separator = b"" if (data or self._last)[-1:] in (b"\n", b"\r") else b"\n"

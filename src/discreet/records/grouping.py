@@ -29,6 +29,8 @@ from discreet.exceptions import ParameterError
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 OTHER = "other"
+RARE = r"\s*(?:(?P<column>(?:(?!->)[\s\S])+?)\s*:\s*)?rare\s*:\s*(?P<records>[0-9]{1,15})\s*"
+"""A number of records, of one column or of all; the name of a column may have colons, but no arrow."""
 MOST_BINS = 1000  # more is a typing error: nobody reads a thousand bins
 NO_NUMBERS = "Bins read numbers, with a point: of dates, make a column with the year first. Or merge values (--merge)."
 EXAMPLE = 'Write bins as age=0,18,30 or wage=quantiles:6, merges as "column: A, B -> C" or rare:50.'
@@ -144,7 +146,7 @@ class Grouping:
         """From the words of a command line."""
         cuts: dict[str, Sequence[Any] | str] = {}
         for text in bins:
-            name, sign, edges = text.partition("=")
+            name, sign, edges = text.rpartition("=")
             if not sign or not name.strip():
                 raise ParameterError("bins without a column", where="--bins", remedy=EXAMPLE)
             edges = edges.strip()
@@ -153,7 +155,7 @@ class Grouping:
         rare: dict[str, int] = {}
         everywhere = 0
         for text in merges:
-            few = re.fullmatch(r"\s*(?:(?P<column>[^:]+?)\s*:\s*)?rare\s*:\s*(?P<records>[0-9]{1,15})\s*", text)
+            few = re.fullmatch(RARE, text)
             written = re.fullmatch(r"\s*(?P<column>[^:]+?)\s*:(?P<values>.+)->(?P<into>.*)", text, re.DOTALL)
             if few and few["column"]:
                 rare[few["column"]] = int(few["records"])

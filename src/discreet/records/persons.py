@@ -65,7 +65,9 @@ class WhoseRows:
 
     def __post_init__(self) -> None:
         numbers = (self.units, self.rows, self.most)
-        sound = all(type(n) is int and 0 < n < 2**53 for n in numbers) and self.units + self.most - 1 <= self.rows
+        sound = all(type(n) is int and 0 < n < 2**53 for n in numbers)
+        sound = sound and self.units + self.most - 1 <= self.rows <= self.units * self.most
+        sound = sound and (self.epsilon is None or self.rule is Rule.independent)
         if self.unit not in PLURALS or not sound or (self.rule is Rule.single) != (self.most == 1):
             raise ParameterError("not a statement about whose rows they are", where="rows", remedy="Count a table.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final
 
@@ -80,7 +81,8 @@ def _rare(study: Study) -> list[str]:
                 f", and they weigh on the mean: a released record is worth {expected.worth:.1%} of a clean one over "
                 f"all values, {without:.1%} over the others"
             )
-        said.append(f"{sentence}. Merge them (--merge {name}:rare:{FEW_RECORDS + 1}) or leave them out of the weights.")
+        merge = shlex.quote(f"{name}:rare:{FEW_RECORDS + 1}")
+        said.append(f"{sentence}. Merge them (--merge {merge}) or leave them out of the weights.")
     return said
 
 
