@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.exceptions import ParameterError
+
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
@@ -37,3 +39,11 @@ def unchanging(array: NDArray[Any]) -> NDArray[Any]:
 def whole(rows: Rows) -> Floats:
     """Every entry of the rows."""
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
+
+
+def unmasked(given: Any) -> Any:
+    """What was given, unless some of it is masked: as a plain array it would show what is under the mask."""
+    parts = given if isinstance(given, list | tuple) else ()
+    if any(isinstance(one, np.ma.MaskedArray) for one in (given, *parts)):
+        raise ParameterError("a masked array", where="array", remedy="Say what is under its mask: array.filled(0).")
+    return given

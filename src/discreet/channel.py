@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
-from discreet.arrays import Floats, Indices, Rows, unchanging
+from discreet.arrays import Floats, Indices, Rows, unchanging, unmasked
 from discreet.exceptions import AlphabetError, ChannelError, InOwnWords
-from discreet.information import mutual_information, target_masses, target_with_output
+from discreet.information import NOT_NUMBERS, mutual_information, target_masses, target_with_output
 from discreet.joint import Joint
 
 SUM_TOLERANCE = 1e-9
@@ -196,8 +196,8 @@ def _row(rows: sparse.csr_array, i: int) -> tuple[list[int], list[float]]:
 
 def _stochastic(given: object) -> NDArray[np.float64]:
     remedy = "Give a numeric matrix Q[y, x]."
-    with InOwnWords(lambda _: ChannelError("entries are not numbers", remedy=remedy), TypeError, ValueError):
-        matrix = np.array(given, dtype=float)
+    with InOwnWords(lambda _: ChannelError("entries are not numbers", remedy=remedy), *NOT_NUMBERS):
+        matrix = np.array(unmasked(given), dtype=float)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ChannelError(f"shape {matrix.shape}", remedy="One row per output and one column per letter.")
     if not np.isfinite(matrix).all() or (matrix < 0).any():

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
-from discreet.arrays import Rows
+from discreet.arrays import Rows, unmasked
 from discreet.exceptions import DistributionError, InOwnWords
 
 if TYPE_CHECKING:
@@ -76,11 +76,15 @@ SUM_TOLERANCE = 1e-9
 """How far a distribution may miss one: sums of millions of rounded shares stay below, a forgotten cell does not."""
 
 
+NOT_NUMBERS = TypeError, ValueError, OverflowError
+"""What numpy raises of entries that are no numbers, or too large for one."""
+
+
 def checked_probabilities(given: ArrayLike) -> NDArray[np.float64]:
     """Finite, not negative, adding up to one; taken as they are."""
     remedy = "Give a numeric array."
-    with InOwnWords(lambda _: DistributionError("probabilities are not numbers", remedy=remedy), TypeError, ValueError):
-        cells = np.array(given, dtype=float)
+    with InOwnWords(lambda _: DistributionError("probabilities are not numbers", remedy=remedy), *NOT_NUMBERS):
+        cells = np.array(unmasked(given), dtype=float)
     _check_shape(cells)
     if not np.isfinite(cells).all():
         raise DistributionError(f"{_at(~np.isfinite(cells))} is not finite", where="probabilities")
@@ -96,7 +100,8 @@ def checked_probabilities(given: ArrayLike) -> NDArray[np.float64]:
 
 def checked_counts(given: ArrayLike) -> NDArray[np.int64]:
     """Whole numbers, not negative, at least one record."""
-    raw = np.asarray(given)
+    with InOwnWords(lambda _: DistributionError("counts are not numbers", remedy="Give whole numbers."), *NOT_NUMBERS):
+        raw = np.asarray(unmasked(given))
     if raw.dtype.kind not in "iuf":
         raise DistributionError("counts are not numbers", where=f"dtype {raw.dtype}", remedy="Give whole numbers.")
     _check_shape(raw)

@@ -123,8 +123,7 @@ class Joint:
 
         Where persons with several rows were counted (`rows`) the counts may be weights that add up to the persons.
         """
-        table = np.asarray(counts)
-        if rows is not None and table.dtype.kind == "f":
+        if rows is not None and (table := np.asarray(counts)).dtype.kind == "f":
             weight = float(table.sum())
             return cls(table / weight, secrets, releases, round(weight), include_secret, rows=rows)
         table = information.checked_counts(counts)

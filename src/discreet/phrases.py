@@ -49,7 +49,7 @@ def quoted(letter: Hashable) -> str:
     return visible(f"'{letter}'" if isinstance(letter, str) else str(letter))
 
 
-def told_apart(letters: Sequence[Hashable], words: Callable[[Hashable], str]) -> list[str]:
+def named_apart(letters: Sequence[Hashable], words: Callable[[Hashable], str]) -> list[str]:
     """A different text for every letter: in words, and those that would be called alike as Python writes them."""
     said = [words(letter) for letter in letters]
     often = Counter(said)

@@ -9,7 +9,7 @@ import pytest
 import discreet as dc
 from discreet.channel import label
 from discreet.cli.app import run
-from discreet.phrases import told_apart
+from discreet.phrases import named_apart
 
 ALIKE = {
     "missing": [(None,), ("missing",), ("None",)],
@@ -54,7 +54,7 @@ def test_every_group_is_printed(tmp_path, capsys):
 
 
 def test_only_what_is_called_alike_is_written_otherwise():
-    assert told_apart([None, "b"], label) == ["missing", "b"]
-    assert told_apart([None, "missing", "b"], label) == ["None", "'missing'", "b"]
+    assert named_apart([None, "b"], label) == ["missing", "b"]
+    assert named_apart([None, "missing", "b"], label) == ["None", "'missing'", "b"]
     awkward = [None, "missing", "None", "'missing'", ("a", "b"), "a / b", "a\u202e", 1, "1"]
-    assert len(set(told_apart(awkward, label))) == len(awkward)
+    assert len(set(named_apart(awkward, label))) == len(awkward)

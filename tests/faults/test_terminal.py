@@ -119,3 +119,23 @@ def test_letters_that_look_like_markup_are_shown_by_an_audit(name, tmp_path, mon
     assert "\x1b]8" not in told
     assert "\x1b[5m" not in told
     assert "\N{BOMB}" not in told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["audit", "p.json", f"--bi{HOSTILE}ts"],
+        ["audit", "p.json", f"--inputs={HOSTILE}"],
+        [f"au{HOSTILE}dit", "p.json"],
+        [f"--js{HOSTILE}on"],
+        ["estimate", "p.json", "o.arrow", f"--level={HOSTILE}"],
+        ["study", f"ru{HOSTILE}n"],
+        ["audit", "p.json", f"one{HOSTILE}", f"more{HOSTILE}"],
+    ],
+)
+def test_a_line_that_cannot_be_understood_is_repeated_with_escapes(line, capsys):
+    """The command line library repeats what it does not know as it is."""
+    assert run(line) == 2
+    told = capsys.readouterr()
+    assert unseen(told.out + told.err) == set()
+    assert told.err

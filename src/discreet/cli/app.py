@@ -29,8 +29,9 @@ from importlib.metadata import version
 from typing import Any, Final
 
 import typer
+from typer.core import TyperGroup
 
-from discreet.exceptions import DiscreetError, InfeasibleError, ProofError, ReleaseError, UnfinishedError
+from discreet.exceptions import DiscreetError, InfeasibleError, ProofError, ReleaseError, UnfinishedError, visible
 
 PURPOSE: Final = (
     "Release records that say as much as possible about what may be known, and provably little about a secret."
@@ -63,9 +64,31 @@ class Interrupted(Exception):
     """Ctrl-C, out of reach of what the command line library would say about it."""
 
 
+class _Visible(TyperGroup):
+    """What the command line library says of a line that it cannot understand repeats that line, with escapes for what
+    cannot be seen."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        return _visibly(super().make_context, *arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        return _visibly(super().invoke, ctx)
+
+
+def _visibly(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    try:
+        return call(*arguments, **options)
+    except Exception as error:
+        said = getattr(error, "message", None)
+        if isinstance(said, str) and hasattr(error, "format_message"):
+            error.__dict__["message"] = visible(said)
+        raise
+
+
 def application(asked: str | None) -> typer.Typer:
     """All commands, of which only the one asked for is more than its name and first line."""
     app = typer.Typer(
+        cls=_Visible,
         help=PURPOSE,
         no_args_is_help=True,
         add_completion=False,

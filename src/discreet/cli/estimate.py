@@ -15,7 +15,7 @@ from discreet.cli.options import Encoding, Json
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, paragraph, stdout
 from discreet.exceptions import ParameterError, visible
-from discreet.phrases import percent, shown, told_apart
+from discreet.phrases import named_apart, percent, shown
 
 if TYPE_CHECKING:
     from discreet.estimate import Estimate
@@ -82,7 +82,7 @@ def estimate(
             found = dict(zip(strata_labels(strata), strata.values(), strict=True))
         else:
             groups = estimate_by(released, loaded, by, **options)
-            found = dict(zip(told_apart(list(groups), str), groups.values(), strict=True))
+            found = dict(zip(named_apart(list(groups), str), groups.values(), strict=True))
         views = {name: one.table(attribute) if attribute else one for name, one in found.items()}
         summaries = {name: summary(view, level) for name, view in views.items()}
     if json:

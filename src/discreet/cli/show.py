@@ -17,7 +17,7 @@ from discreet.exceptions import unseen, visible
 from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum
 from discreet.information import share_kept
 from discreet.notions.notion import words_of
-from discreet.phrases import InformationUnit, names, rounded_up, shown, told_apart
+from discreet.phrases import InformationUnit, named_apart, names, rounded_up, shown
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.study.purposes import Purpose, purpose_of
 from discreet.utilities.utility import MutualInformation
@@ -203,7 +203,7 @@ def task_rows(task: TaskValue, gap: float, unit: InformationUnit) -> dict[str, s
 
 def strata_labels(keys: Iterable[Stratum]) -> list[str]:
     """What strata are called, each by a name of its own."""
-    return told_apart([key if len(key) > 1 else key[0] for key in keys], shown)
+    return named_apart([key if len(key) > 1 else key[0] for key in keys], shown)
 
 
 def strata_table(protocol: StratifiedProtocol, *columns: str) -> Table:

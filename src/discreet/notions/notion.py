@@ -9,6 +9,7 @@ A type that is not registered is refused everywhere; nothing falls back on the p
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -323,9 +324,13 @@ def allows(notion: Notion, row: Floats, joint: Joint, tolerance: float = INSIDE)
 
 
 def checked_epsilon(epsilon: float) -> float:
-    if not (np.isfinite(epsilon) and epsilon > 0):
+    try:
+        level = float(epsilon)
+    except (TypeError, ValueError, OverflowError):
+        level = math.nan
+    if not (math.isfinite(level) and level > 0):
         raise ParameterError("epsilon is not a positive number", where="epsilon", remedy="Try 1.0; smaller hides more.")
-    return float(epsilon)
+    return level
 
 
 def check_fits(channel: Channel, joint: Joint) -> None:

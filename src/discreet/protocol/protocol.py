@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import information
-from discreet.arrays import Indices, Integers, unchanging
+from discreet.arrays import Indices, Integers, unchanging, unmasked
 from discreet.certify import level_upper_bound, marginal_weights, prove
 from discreet.certify.exact_arithmetic import BITS
 from discreet.certify.rows_proof import rows_upper_bound
 from discreet.channel import Channel, float_channel
-from discreet.exceptions import AlphabetError, ChannelError, DistributionError, ParameterError, ProofError
+from discreet.exceptions import AlphabetError, ChannelError, DistributionError, InOwnWords, ParameterError, ProofError
 from discreet.files.atomic_file import unpublished
+from discreet.information import NOT_NUMBERS
 from discreet.joint import Joint
 from discreet.notions.average import OnAverage
 from discreet.notions.notion import Notion, words_of
@@ -347,11 +348,14 @@ class Protocol:
 
 def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
     """Whole numbers as sparse columns in order, without zeros, that nobody can change."""
-    if not sparse.issparse(given):
-        given = np.array(given, dtype=np.int64)
-        if given.ndim != 2:
-            raise ChannelError("weights are not integers over 2^bits", remedy="Give weights[outputs, letters].")
-    columns = sparse.csc_array(given, dtype=np.int64, copy=True)
+    remedy = "Give weights[outputs, letters] in whole numbers."
+    with InOwnWords(lambda _: ChannelError("weights are not integers over 2^bits", remedy=remedy), *NOT_NUMBERS):
+        entries = given.data if sparse.issparse(given) else np.array(unmasked(given))
+        with np.errstate(invalid="ignore"):
+            exact = entries.dtype.kind in "bi" or bool((entries.astype(np.int64) == entries).all())
+    if not exact or (not sparse.issparse(given) and entries.ndim != 2):
+        raise ChannelError("weights are not integers over 2^bits", remedy=remedy)
+    columns = sparse.csc_array(given if sparse.issparse(given) else entries, dtype=np.int64, copy=True)
     columns.sum_duplicates()
     columns.eliminate_zeros()
     for part in (columns.data, columns.indices, columns.indptr):

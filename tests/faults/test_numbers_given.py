@@ -1,0 +1,66 @@
+"""Numbers that are not what they seem: cut to whole ones, under a mask, or larger than any float."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import discreet as dc
+
+JOINT = dc.Joint.from_counts([[30, 10], [10, 30]])
+HUGE = 10**5000
+MASKED = np.ma.masked_array([[3, 1], [1, 3]], [[False, True], [False, False]])
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [[3.9, 1.2], [1.9, 3.8]], [[3.5, 1], [0.5, 3]], sparse.csc_array([[3.9, 1.0], [1.9, 3.0]]), [[HUGE, 1], [1, 3]],
+        [[np.nan, 1], [1, 3]], [["3", "1"], ["1", "3"]], [[3, 1], [1]], [[2.0**64, 1], [1, 3]], [3, 1],
+    ],
+)  # fmt: skip
+def test_weights_are_whole_numbers_or_refused(weights):
+    with pytest.raises(dc.ChannelError, match="not integers"):
+        dc.Protocol(weights, 2, JOINT, dc.LDP(2))
+
+
+def test_whole_numbers_of_any_type_are_the_same_weights():
+    expected = dc.Protocol([[3, 1], [1, 3]], 2, JOINT, dc.LDP(2)).digest
+    for kind in (float, np.float32, np.uint8, object, np.uint64):
+        assert dc.Protocol(np.array([[3, 1], [1, 3]], kind), 2, JOINT, dc.LDP(2)).digest == expected
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: dc.Protocol(MASKED, 2, JOINT, dc.LDP(2)),
+        lambda: dc.Joint.from_counts(MASKED),
+        lambda: dc.Joint(MASKED / 8),
+        lambda: dc.Channel(MASKED / 4),
+        lambda: dc.Joint.from_counts([MASKED[0], MASKED[1]]),
+    ],
+)
+def test_a_mask_is_not_lost(made):
+    with pytest.raises(dc.ParameterError, match="masked"):
+        made()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: dc.Joint([[HUGE, 0], [0, 1]]),
+        lambda: dc.Joint.from_counts([[HUGE, 0], [0, 1]]),
+        lambda: dc.Joint.from_counts([[1, 2], [3]]),
+        lambda: dc.Channel([[HUGE, 0], [0, 1]]),
+        lambda: dc.LIP(HUGE),
+        lambda: dc.LDP("much"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_own_words(made):
+    with pytest.raises(dc.InputError):
+        made()
+
+
+@pytest.mark.parametrize("name", ["a\0b.csv", "a\0b.json", "\ud800.csv", "\ud800.json"])
+def test_a_path_that_is_none_is_refused_in_own_words(name):
+    with pytest.raises(dc.DiscreetError, match="cannot be read"):
+        dc.audit(name, JOINT)
