@@ -7,10 +7,11 @@ know where a thing is defined, and modules may be moved, merged and renamed bene
     to 1e-9         values, bounds, levels, estimates and their intervals
     may grow        names, parameters and options: those recorded must still be there
 
-Digests of closed forms, bounds of searches and a rounded figure of a page depend on the last bits of products and powers, and so does which of
-several equally good mechanisms, with more or fewer outputs, a search ends at: they are compared only where `arithmetic`
-is that of the record; fixed channels (`protocols`) always are. Where behaviour is changed on purpose:
-`python tests/goldens/record.py [part …]`, and the difference is one line for each golden that changed.
+Digests of closed forms, bounds of searches and the rounded figures of a page depend on the last bits of products and
+powers, and so does which of several equally good mechanisms, with more or fewer outputs, a search ends at: they are
+compared only where `arithmetic` is that of the record; fixed channels (`protocols`) always are. Where behaviour is
+changed on purpose: `python tests/goldens/record.py [part …]`, and the difference is one line for each golden that
+changed.
 `golden_designs` and `golden_releases` say what each part holds.
 """
 
