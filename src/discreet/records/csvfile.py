@@ -78,7 +78,7 @@ class CsvRecords:
         self._text = _Utf8(stream, encoding)
         record = self._text.first_record()
         self._names, self._separator = _header(record, [*letters, *plain], self._text.next_records)
-        coded = [*letters, *(name for name in optional if self._names.count(name) == 1)]
+        coded = [*letters, *there(optional, self._names)]
         wanted = dict.fromkeys((*coded, *plain))
         self.schema = pa.schema([(name, _LETTERS if name in coded else pa.binary()) for name in wanted])
         self._in_order = in_order
@@ -273,6 +273,15 @@ def _header(record: bytes, wanted: list[str], following: Callable[[], bytes]) ->
         remedy = f"Compare with the {len(names)} fields of the first line; it may be a record where a header should be."
         raise AlphabetError(what, where=name, remedy=remedy)
     raise AlphabetError(what, where=name, remedy=nearest_columns(name, names))
+
+
+def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Those of the columns that a table has; AlphabetError for one that it has twice, of which either may be meant."""
+    for name in optional:
+        if known.count(name) > 1:
+            remedy = "Give each of them a name of its own, or leave one out."
+            raise AlphabetError("two columns of this name", where=name, remedy=remedy)
+    return [name for name in optional if name in known]
 
 
 def nearest_columns(name: str, names: Sequence[str]) -> str:

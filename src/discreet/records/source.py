@@ -32,7 +32,7 @@ from discreet.exceptions import AlphabetError, InOwnWords, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.sealed_file import SealedFile, seekable
 from discreet.records.cells import is_text
-from discreet.records.csvfile import CsvRecords, filled, nearest_columns
+from discreet.records.csvfile import CsvRecords, filled, nearest_columns, there
 from discreet.records.frames import held_column, whole_columns
 
 Format = Literal["csv", "parquet", "arrow"]
@@ -122,7 +122,7 @@ def open_records(
     sample: bool = False,
 ) -> RecordSource:
     """Open a source. `letters` are columns of few values, `plain` any others, `optional` are read as letters if they
-    are there; `encoding` is that of a CSV file. Of a `sample` only the first records are going to be read."""
+    are there, never twice; `encoding` is that of a CSV file. Of a `sample` only the first records are read."""
     names = [*letters, *plain]
     optional = [name for name in dict.fromkeys(optional) if name not in names]
     if TIMES in names:
@@ -172,11 +172,6 @@ def _selected(schema: pa.Schema, names: Sequence[str], batches: Iterable[pa.Reco
         for start in range(0, len(batch), BATCH_ROWS)
     )
     return _Batches(pa.schema([schema.field(name) for name in names]), parts)
-
-
-def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Those of the columns that a table has, once."""
-    return [name for name in optional if known.count(name) == 1]
 
 
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, policy_in_force
 from discreet.release.shuffle import shuffled
-from discreet.release.table_checks import check_known_strata, check_same_law, readable_twice
+from discreet.release.table_checks import check_known_strata, check_same_law, check_secret_once, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------
@@ -169,6 +169,7 @@ def sanitise_file(
     announce(ledger.foretold(expected, job.budget))
     kernel = BatchSanitiser(protocol, randomness, job.keep, whose.draws(keyed, protocol, randomness))
     public = None if job.target == PIPE else protocol.public()
+    check_secret_once(kernel, job.source, job.encoding)
     check_known_strata(kernel, job.source, job.encoding)
     if kernel.keep and readable_twice(job.source):
         check_kept(job.source, protocol, kernel.keep, job.identity, job.keep_anyway, job.encoding, whose)
@@ -345,6 +346,7 @@ def sanitise(
     rules.before(protocol, whose.drawn)
     book = book and book.of_rows(whose.drawn, whose.one_of)
     kernel = BatchSanitiser(protocol, randomness, tuple(keep), whose.draws(keyed, protocol, randomness))
+    check_secret_once(kernel, table, encoding)
     check_known_strata(kernel, table, encoding)
     if kernel.keep and readable_twice(table):
         check_kept(table, protocol, kernel.keep, identity, keep_anyway, encoding, whose)

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from discreet.arrays import Integers
 from discreet.audit.least_levels import TableSample, least_level
-from discreet.exceptions import AlphabetError, ReleaseError
+from discreet.exceptions import ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, words_of
@@ -50,6 +50,14 @@ def readable_twice(table: Any) -> bool:
     if isinstance(table, str | PathLike):
         return str(table) != PIPE and isfile(table)
     return not isinstance(table, pa.RecordBatchReader) and not isinstance(table, Iterator)
+
+
+def check_secret_once(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
+    """AlphabetError where the column of the secret is there twice: what is measured beside the secret would not be.
+    Frames have no two columns of one name; of a stream it is seen when that is opened."""
+    if isinstance(table, str | PathLike | pa.Table | pa.RecordBatch) and readable_twice(table):
+        with open_records(table, kernel.reading.columns[:1], optional=kernel.hidden, encoding=encoding):
+            pass
 
 
 def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
@@ -177,19 +185,21 @@ def _counted(table: Any, protocol: AnyProtocol, rows: RowsInForce, encoding: str
     reader = LetterReader((*joint.secrets, *joint.releases))
     given = LetterReader(protocol.given) if isinstance(protocol, StratifiedProtocol) else None
     columns = list(dict.fromkeys((*reader.columns, *(given.columns if given else ()))))
+    secrets = [one.name for one in joint.secrets]
+    others = [name for name in columns if name not in secrets]
     if joint.probabilities.size > MOST_CELLS:
         return None
     met = np.zeros((len(strata), reader.size + 1), np.int64)
-    try:
-        with open_records(table, columns, encoding=encoding, in_order=rows.judged is not None) as source:
-            for batch in rows.of(source, rows.judged):
-                codes = _codes(reader, batch)
-                place = np.zeros(len(batch), np.int64)
-                if given is not None and isinstance(protocol, StratifiedProtocol):
-                    place = np.maximum(protocol.numbers.take(_codes(given, batch)), 0)
-                np.add.at(met, (place, codes), 1)
-    except AlphabetError:
-        return None
+    in_order = rows.judged is not None
+    with open_records(table, others, optional=secrets, encoding=encoding, in_order=in_order) as source:
+        if not set(secrets) <= set(source.schema.names):
+            return None
+        for batch in rows.of(source, rows.judged):
+            codes = _codes(reader, batch)
+            place = np.zeros(len(batch), np.int64)
+            if given is not None and isinstance(protocol, StratifiedProtocol):
+                place = np.maximum(protocol.numbers.take(_codes(given, batch)), 0)
+            np.add.at(met, (place, codes), 1)
     return met[:, :-1]
 
 
