@@ -6,8 +6,10 @@ Nothing of the input's own metadata is written. CSV is opened in spreadsheets, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import io
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +18,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from discreet.records.cells import decoded, is_text
+from discreet.exceptions import InOwnWords, TableError
+from discreet.records.cells import decoded, is_text, type_name
 from discreet.records.kinds import Draft, Kinds, Numbered, batches_of
 from discreet.records.letters import spreadsheet_safe
-from discreet.records.source import Format
+from discreet.records.source import OF_VALUES, Format
 
 GROUP_BYTES: Final = 1 << 26
 GROUP_ROWS: Final = 1 << 20
@@ -47,6 +50,23 @@ def written_schema(schema: pa.Schema, kind: Format) -> pa.Schema:
     if kind != "csv":
         return schema
     return pa.schema([(field.name, _csv_type(field.type)) for field in schema])
+
+
+def check_cells_fit(schema: pa.Schema, kept: Sequence[str], kind: Format) -> None:
+    """TableError where a format has no place for the cells of a kept column, before there are any."""
+    for name in kept:
+        field = schema.field(name)
+        with InOwnWords(partial(_unwritable, field, kind), *OF_VALUES):
+            empty = pa.record_batch([pa.nulls(1, field.type)], schema=pa.schema([field]))
+            write_records(io.BytesIO(), [empty], empty.schema, kind)
+
+
+def _unwritable(field: pa.Field, kind: Format, _: Exception) -> TableError:
+    return TableError(
+        f"cells of type {type_name(field.type)} cannot be written as {kind}",
+        where=field.name,
+        remedy="Leave the column out, turn it into text or numbers, or release into Parquet or Arrow (--to).",
+    )
 
 
 def _csv_type(kind: pa.DataType) -> pa.DataType:

@@ -29,7 +29,7 @@ from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
 from discreet.records.source import Format, RecordSource, ahead, format_of, open_records
-from discreet.records.writer import write_records
+from discreet.records.writer import check_cells_fit, write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.draws_together import draws_told
@@ -178,6 +178,7 @@ def sanitise_file(
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
+        check_cells_fit(kernel.schema(source.schema), kernel.keep, kind)
         kept = KeptInPassing.of(protocol, kernel.keep, source.schema.names, readable_twice(job.source))
         batches = rules.watching(kept.watching(whose.released(ahead(source))), kernel)
         drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in batches), "read", progress)
