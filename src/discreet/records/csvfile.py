@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from discreet.exceptions import AlphabetError, InOwnWords, TableError
+from discreet.records.first_line import is_header
 
 BLOCK_BYTES: Final = 1 << 23
 """A block must hold a whole record; this is more than any cell of a spreadsheet, and few blocks fit into memory."""
@@ -46,8 +47,6 @@ FIRST_RECORD: Final = re.compile(
 only where the byte after it is known."""
 NO_CHARACTERS: Final = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
 """Encodings of names and of program text: they raise on some bytes, or read a backslash as something else."""
-NO_NAME: Final = re.compile(r"[+-]?[\d.,\s]*\d[\d.,\s]*([eE][+-]?\d+)?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?|[?.-]+")
-"""A number, a date, or a mark for a missing value: no column is called that."""
 SAMPLE_BYTES: Final = 1 << 20
 """A block where only the first records are wanted: most of a large one would be read for nothing."""
 LOOKED_AT: Final = 1 << 16
@@ -234,11 +233,16 @@ def filled(stream: BinaryIO | io.RawIOBase, size: int) -> memoryview:
     return room[:done]
 
 
-def header_fields(stream: BinaryIO, encoding: str | None = None) -> tuple[str, ...]:
-    """The names of the columns. A first record that is no header is refused, and nothing of it is shown."""
+def header_fields(stream: BinaryIO, encoding: str | None = None, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of the columns. A first record that may be no header is refused, and nothing of it is shown; one that
+    has all of the `known` columns is the header."""
     text = _Utf8(stream, encoding)
     record = text.first_record().decode("utf-8", "replace")
-    names, separator = max(((_fields(record, one), one) for one in SEPARATORS), key=lambda one: len(one[0]))
+    parsed = [(_fields(record, one), one) for one in SEPARATORS]
+    for names, _ in parsed if known else []:
+        if all(names.count(name) == 1 for name in known):
+            return tuple(names)
+    names, separator = max(parsed, key=lambda one: len(one[0]))
     if not is_header(names, _columns(text.next_records(), separator, len(names))):
         raise TableError(
             "the first line looks like a record, not like names of columns",
@@ -246,17 +250,6 @@ def header_fields(stream: BinaryIO, encoding: str | None = None) -> tuple[str, .
             remedy="Put a line of names, in words and each different, before the first record.",
         )
     return tuple(names)
-
-
-def is_header(names: Sequence[str], columns: Sequence[set[str]] = ()) -> bool:
-    """Whether a first record can only be names: different words, no number or date among them, nothing that is also a
-    value of its own column. Where that is not so, it may be somebody's record."""
-    named = [name for name in names if name]
-    if not named or len(set(named)) < len(named) or len(named) < len(names) - 1:
-        return False
-    if any(NO_NAME.fullmatch(name) for name in named):
-        return False
-    return not any(name in values for name, values in zip(names, columns, strict=False) if name)
 
 
 def _header(record: bytes, wanted: list[str], following: Callable[[], bytes]) -> tuple[list[str], str]:
@@ -269,7 +262,8 @@ def _header(record: bytes, wanted: list[str], following: Callable[[], bytes]) ->
     names, separator = max(parsed, key=lambda one: (sum(name in one[0] for name in wanted), len(one[0])))
     name = next(name for name in wanted if names.count(name) != 1)
     what = "two columns of this name" if name in names else "no such column"
-    if not is_header(names, _columns(following(), separator, len(names))):
+    columns = _columns(following(), separator, len(names))
+    if not any(columns) or not is_header(names, columns):
         remedy = f"Compare with the {len(names)} fields of the first line; it may be a record where a header should be."
         raise AlphabetError(what, where=name, remedy=remedy)
     raise AlphabetError(what, where=name, remedy=nearest_columns(name, names))

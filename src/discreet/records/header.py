@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike, fspath
 from os.path import isfile
 from pathlib import Path
@@ -30,14 +31,14 @@ def header_of(path: str, encoding: str | None = None) -> tuple[tuple[str, ...], 
         return names, sum(len(batch) for batch in source)
 
 
-def column_names(source: Any, encoding: str | None = None) -> tuple[str, ...]:
-    """The names of the columns of a file or a table in memory."""
+def column_names(source: Any, encoding: str | None = None, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of the columns of a file or a table in memory; a first line with all of the `known` ones has names."""
     if isinstance(source, str | PathLike):
         path = str(fspath(source))
         if not isfile(path):
             raise TableError("no such file", where=path, remedy="Give the path of a CSV, Parquet or Arrow file.")
         with no_values_in_errors(path):
-            return _names(path, encoding)
+            return _names(path, encoding, known)
     with no_values_in_errors("the table"):
         if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
             return tuple(source.schema.names)
@@ -50,7 +51,7 @@ def column_names(source: Any, encoding: str | None = None) -> tuple[str, ...]:
     )
 
 
-def _names(path: str, encoding: str | None) -> tuple[str, ...]:
+def _names(path: str, encoding: str | None, known: Sequence[str]) -> tuple[str, ...]:
     with Path(path).open("rb") as file:
         start = file.read(LONGEST_HEADER)
         if start.startswith(b"PAR1"):
@@ -60,4 +61,4 @@ def _names(path: str, encoding: str | None) -> tuple[str, ...]:
         if start.startswith(b"\xff\xff\xff\xff"):
             return tuple(pyarrow.ipc.open_stream(path).schema.names)
         file.seek(0)
-        return header_fields(file, encoding)
+        return header_fields(file, encoding, known)

@@ -45,7 +45,7 @@ def suspected_ids(table: Any, protocol: AnyProtocol, encoding: str | None) -> tu
     used = {one.name for one in (*protocol.joint.secrets, *protocol.joint.releases)}
     used |= {one.name for one in protocol.given} if isinstance(protocol, StratifiedProtocol) else set()
     try:
-        names = column_names(table, encoding)
+        names = column_names(table, encoding, [one.name for one in protocol.joint.reads])
         columns = [name for name in names if name not in used and names.count(name) == 1]
         looked = first_values(table, columns, encoding) if columns else {}
     except InputError:

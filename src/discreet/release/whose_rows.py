@@ -167,7 +167,13 @@ def rows_in_force(
     whether a column that looks like an id has repeats is left to whoever reads the table."""
     stated = protocol.statement.rows
     unit, rule = unit_in_force(protocol, asked)
-    if unit is None and isinstance(stated, WhoseRows) and twice and stated.column in column_names(table, encoding):
+    read = [one.name for one in protocol.joint.reads]
+    if (
+        unit is None
+        and isinstance(stated, WhoseRows)
+        and twice
+        and stated.column in column_names(table, encoding, read)
+    ):
         single = _PersonReading(table, protocol, Unit(stated.unit, stated.column), None, encoding)
         return single.judged(randomness)
     if unit is None:
@@ -297,7 +303,7 @@ class _PersonReading:
         joint = self.protocol.joint
         letters, secret = LetterReader(joint.reads), LetterReader(joint.secrets)
         given = LetterReader(self.protocol.given) if isinstance(self.protocol, StratifiedProtocol) else None
-        there = set(column_names(self.table, self.encoding))
+        there = set(column_names(self.table, self.encoding, letters.columns))
         readers = [letters, *([given] if given else []), *([secret] if set(secret.columns) <= there else [])]
         coded = list(dict.fromkeys(name for reader in readers for name in reader.columns))
         extra = [name for name in self.unit.columns if name not in coded]
