@@ -156,8 +156,8 @@ class _Utf8(io.RawIOBase):
         name = MARKS[mark] if mark else encoding or "utf-8"
         known = "Known are utf-8, latin-1, cp1252 …"
         with InOwnWords(lambda _: TableError("an unknown encoding", where=name, remedy=known), LookupError, ValueError):
-            self._ascii_as_is = codecs.lookup(name).name in ("utf-8", "ascii")
-            found = codecs.lookup("utf-8" if self._ascii_as_is else name)
+            found = codecs.lookup(name)
+            self._ascii_as_is = found.name in ("utf-8", "ascii")
             if not found._is_text_encoding or found.incrementaldecoder is None or found.name in NO_CHARACTERS:
                 raise LookupError  # hex, base64, rot13 …
             self._decoder = found.incrementaldecoder("strict")
