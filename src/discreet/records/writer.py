@@ -1,7 +1,8 @@
 """Records to files and pipes: CSV, Parquet and Arrow, batch by batch.
 
 Nothing of the input's own metadata is written. CSV is opened in spreadsheets, which execute cells that begin with
-= + - @, in whatever width and after whatever spaces: such text gets an apostrophe in front, unless it is a number.
+= + - @, in whatever width and after whatever spaces: such text gets an apostrophe in front, unless it is a number;
+and so does such text after a semicolon, a bar, a tab or a line end, where another separator would make it a cell.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ RISKY: Final = np.zeros(256, bool)
 """The first bytes of text that may have to be made safe: whoever begins otherwise is not looked at twice."""
 RISKY[:33] = RISKY[127] = True
 RISKY[list(b"=+-@\xc2\xd8\xdb\xdc\xe0\xe1\xe2\xe3\xef\xf0\xf3")] = True
+AFTER_SEPARATOR: Final = r"[;\t|\r\n][\s\"]*[^0-9A-Za-z\s\"]"
+"""What may have to be made safe inside of a text."""
 
 
 def write_records(sink: Any, drafts: Iterable[Draft], schema: pa.Schema, kind: Format) -> int:
@@ -82,7 +85,8 @@ def _csv_cells(column: pa.Array) -> pa.Array:
     if not pa.types.is_large_string(_csv_type(column.type)):
         return column
     column = decoded(column)
-    risky = np.flatnonzero(RISKY[_first_bytes(column)])
+    inside = pc.fill_null(pc.match_substring_regex(column, AFTER_SEPARATOR), False).to_numpy(zero_copy_only=False)
+    risky = np.flatnonzero(RISKY[_first_bytes(column)] | inside)
     if not len(risky):
         return column
     cells = column.to_pylist()
