@@ -133,7 +133,7 @@ EXECUTABLE = [
     *(f"{sign}1+1" for sign in "=+-@＝＋－＠﹦﹢﹣﹫⁼⁺₌₊"),
     *(f"{space}{FORMULA}" for space in (" ", "\n", "\r", "\t", "\x0b", "\0", "\x7f", "\xa0", "\u3000", "\u200b")),
     *(f"{space}{FORMULA}" for space in ("\ufeff", "\u202e", "\xad", "\u2028", " \n ", "\U000e0001", "\u061c")),
-    "\n", "\ttext", "\n＝1", " ＝1", "\u200b ＠SUM(1)",
+    "\n", "\ttext", "\n＝1", " ＝1", "\u200b ＠SUM(1)", "⩵1", "⩶SUM(1)",
 ]  # fmt: skip
 HARMLESS = ["", "a", "-5", "+1.5e3", " -5", "5", "a=b", "é=1", "日本", "'=1", "(=1)", "😀 = fun", "ﬁ"]
 
@@ -152,12 +152,34 @@ def test_no_kept_cell_is_executed(kind, tmp_path):
             parse = pacsv.ParseOptions(newlines_in_values=True)
             convert = pacsv.ConvertOptions(column_types={"y": pa.string()}, strings_can_be_null=False)
             found = pacsv.read_csv(target, parse_options=parse, convert_options=convert)["y"].to_pylist()
-            expected = [f"'{cell}" for cell in cells] if name == "unsafe" else cells
-            assert sorted(found) == sorted(expected)
+            assert sorted(found) == sorted(map(spreadsheet_safe, cells))
+            assert all(cell.startswith("'") for cell in found) if name == "unsafe" else sorted(found) == sorted(cells)
+
+
+BEHIND_A_SEPARATOR = [
+    *(f"x{separator}{between}{sign}1+1{separator}y" for separator in ";\t|\n\r" for between in ("", " ", '"', "\u200b")
+      for sign in ("=", "＝", "@", "⩵")),
+    "x;;=1+1", "x;=1;=2", "a\r\n=1+1", '"=1"; "=2"', "x; \n=1+1", "5;=1+1", "x|-a", "\t=1+1", "é;＋a",
+]  # fmt: skip
+HARMLESS_INSIDE = ["x; y", "x;-5", "a|b|c", "5; +1.5e3", "a\nb", "x;;y", "a;b=c", "x, =1+1", "é;日本"]
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_nothing_is_executed_where_another_separator_is_told(sign):
+    """A reader that splits at it knows nothing of the quotes inside of a field."""
+    for cell in (*BEHIND_A_SEPARATOR, *EXECUTABLE):
+        batch = pa.record_batch([pa.array([5]), pa.array([cell], pa.large_string())], names=["n", "y"])
+        (line,) = csv_lines(batch).to_pylist()
+        for found in line.decode().replace("\r", "\n").split("\n"):
+            for field in found.split(sign):
+                seen = [one for one in field if one != '"' and unicodedata.category(one) not in SKIPPED]
+                assert unicodedata.normalize("NFKC", "".join(seen[:1]))[:1] not in tuple(EXECUTED), repr(cell)
+    for cell in HARMLESS_INSIDE:
+        assert spreadsheet_safe(cell) == cell
 
 
 def test_both_ways_to_write_lines_agree():
-    for cell in (*EXECUTABLE, *HARMLESS):
+    for cell in (*EXECUTABLE, *HARMLESS, *BEHIND_A_SEPARATOR, *HARMLESS_INSIDE):
         (line,) = csv_lines(pa.record_batch([pa.array([cell], pa.large_string())], names=["y"])).to_pylist()
         quoted = spreadsheet_safe(cell).replace('"', '""')
         assert line.decode() == f'"{quoted}"\n'
@@ -167,7 +189,7 @@ def test_the_first_byte_finds_everything_that_may_be_executed():
     """Over all characters: whatever is skipped or taken for one of = + - @ begins with a byte that is looked at."""
     for number in (*range(0xD800), *range(0xE000, 0x110000)):
         sign = chr(number)
-        if unicodedata.category(sign) in SKIPPED or unicodedata.normalize("NFKC", sign) in tuple(EXECUTED):
+        if unicodedata.category(sign) in SKIPPED or unicodedata.normalize("NFKC", sign)[:1] in tuple(EXECUTED):
             assert RISKY[sign.encode()[0]], hex(number)
 
 

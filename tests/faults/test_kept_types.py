@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dc
-from discreet.records.cells import bare
+from discreet.records.cells import bare, rebuilt
 from discreet.records.writer import _csv_cells, csv_lines
 from discreet.release import Job, sanitise_file
 
@@ -144,3 +144,36 @@ def test_a_bare_type_is_the_same_type_without_metadata(kind: pa.DataType) -> Non
 )
 def test_a_type_without_metadata_stays_as_it_is(kind: pa.DataType) -> None:
     assert bare(kind).equals(kind, check_metadata=True)
+
+
+PRECISE = {
+    "time64": pa.array([1, None, 86_399_999_999_999], pa.time64("ns")),
+    "date64": pa.array([86_400_000, None, -(2**27) * 86_400_000], pa.int64()).view(pa.date64()),
+    "timestamp": pa.array([1, None, 2**62 + 1], pa.timestamp("ns", "Europe/Paris")),
+    "far": pa.array([1, None, 2**62], pa.timestamp("us")),
+    "duration": pa.array([1, None, 3], pa.duration("ns")),
+    "date32": pa.array([1, None, 2**30], pa.date32()),
+}
+WITHIN = {
+    "list": lambda cells: pa.ListArray.from_arrays([0, 1, 2, 3], cells),
+    "struct": lambda cells: pa.StructArray.from_arrays([cells], ["f"]),
+    "map": lambda cells: pa.MapArray.from_arrays([0, 1, 2, 3], pa.array(["a", "b", "c"]), cells),
+    "deep": lambda cells: pa.ListArray.from_arrays([0, 1, 3], pa.StructArray.from_arrays([cells], ["f"])),
+    "view": lambda cells: pa.ListViewArray.from_arrays(
+        pa.array([0, 1], pa.int32()), pa.array([1, 2], pa.int32()), cells
+    ),
+}
+
+
+@pytest.mark.parametrize("within", WITHIN)
+@pytest.mark.parametrize("kind", PRECISE)
+def test_moments_in_nested_cells_are_kept_to_the_last_digit(kind: str, within: str) -> None:
+    """Python has no nanoseconds in a time, and no day after the year 9999: what cannot be kept is refused."""
+    cells = WITHIN[within](PRECISE[kind])
+    try:
+        found = rebuilt(cells)
+    except dc.TableError:
+        assert within == "view"
+        return
+    assert found.type == cells.type
+    assert found.equals(cells)

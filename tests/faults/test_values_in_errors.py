@@ -136,6 +136,18 @@ def test_encodings_of_text_are_read(encoding):
     assert [cell.as_py() for batch in records for cell in batch.column("x")] == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "US-ASCII", "646"])
+@pytest.mark.parametrize("text", [f"x\n{CANARY} é\n", f"x{CANARY}é\na\n"])
+def test_what_is_not_ascii_is_refused_where_that_was_said(encoding, text, tmp_path):
+    """It was read as UTF-8."""
+    path = tmp_path / "t.csv"
+    path.write_text(text, "utf-8")
+    said = innocent(lambda: make_protocol().sanitise(path, encoding=encoding))
+    assert f"bytes that do not fit the encoding {encoding}" in said
+    path.write_text("x\na\nb\n")
+    assert make_protocol().sanitise(path, encoding=encoding).num_rows == 2
+
+
 def test_broken_files_tell_no_value(tmp_path):
     good = pa.table({"x": [f"{CANARY}{i}" for i in range(1000)]})
     pq.write_table(good, tmp_path / "t.parquet")

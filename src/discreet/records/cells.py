@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -186,23 +187,51 @@ def rebuilt(cells: pa.Array) -> pa.Array:
     """The same cells in memory of their own: nothing that lay under a null, or beside a slice, or in the metadata of a
     field, goes along with them."""
     if pa.types.is_nested(cells.type) or isinstance(cells.type, pa.BaseExtensionType):
-        return pa.array(cells.to_pylist(), bare(cells.type))
+        kind = bare(cells.type)
+        stored = bare(kind, _stored)
+        if stored == kind:
+            return pa.array(cells.to_pylist(), kind)
+        with suppress(pa.ArrowNotImplementedError):
+            return pa.array(cells.cast(stored).to_pylist(), stored).cast(kind)
+        return _unrounded(cells, kind)
     return cells.take(pa.array(np.arange(len(cells))))
 
 
-def bare(kind: pa.DataType) -> pa.DataType:
+def _unrounded(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The same cells by way of Python; TableError where it would round a moment in them."""
+    with suppress(*NOT_HELD):
+        found = pa.array(cells.to_pylist(), kind)
+        if found.equals(cells):
+            return found
+    raise TableError(
+        f"moments in cells of type {type_name(kind)} that cannot be kept as they are",
+        remedy="Keep them in a column of their own, or in lists or structs, or leave the column out.",
+    )
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """Moments as the numbers they are stored as: Python would round them."""
+    moment = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+    return WHOLE[kind.bit_width] if moment else kind
+
+
+def _itself(kind: pa.DataType) -> pa.DataType:
+    return kind
+
+
+def bare(kind: pa.DataType, leaf: Callable[[pa.DataType], pa.DataType] = _itself) -> pa.DataType:
     """The type without the metadata of its fields, at any depth. An extension type whose storage has some is that."""
     types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
-        storage = bare(kind.storage_type)
+        storage = bare(kind.storage_type, leaf)
         return kind if storage.equals(kind.storage_type, check_metadata=True) else storage
     if types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, bare(kind.value_type), kind.ordered)
+        return pa.dictionary(kind.index_type, bare(kind.value_type, leaf), kind.ordered)
     if types.is_run_end_encoded(kind):
-        return pa.run_end_encoded(kind.run_end_type, bare(kind.value_type))
-    fields = [_bare_field(kind.field(place)) for place in range(kind.num_fields)]
+        return pa.run_end_encoded(kind.run_end_type, bare(kind.value_type, leaf))
+    fields = [_bare_field(kind.field(place), leaf) for place in range(kind.num_fields)]
     if types.is_map(kind):
-        return pa.map_(_bare_field(kind.key_field), _bare_field(kind.item_field), kind.keys_sorted)
+        return pa.map_(_bare_field(kind.key_field, leaf), _bare_field(kind.item_field, leaf), kind.keys_sorted)
     if types.is_fixed_size_list(kind):
         return pa.list_(fields[0], kind.list_size)
     if types.is_union(kind):
@@ -212,11 +241,11 @@ def bare(kind: pa.DataType) -> pa.DataType:
     for name, make in makers.items():
         if getattr(types, f"is_{name}")(kind):
             return make(fields if name == "struct" else fields[0])
-    return kind
+    return leaf(kind)
 
 
-def _bare_field(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, bare(field.type), field.nullable)
+def _bare_field(field: pa.Field, leaf: Callable[[pa.DataType], pa.DataType]) -> pa.Field:
+    return pa.field(field.name, bare(field.type, leaf), field.nullable)
 
 
 def decoded(values: pa.Array) -> pa.Array:

@@ -24,7 +24,7 @@ import pyarrow.csv as pacsv
 
 from discreet.exceptions import InOwnWords, TableError
 from discreet.records.columns import OTHER, other_columns
-from discreet.records.csvheader import LOOKED_AT, Header, header_from
+from discreet.records.csvheader import LOOKED_AT, Header, header_from, there
 from discreet.records.quotes import QuoteCheck, line_ends, refuse_records_in
 
 BLOCK_BYTES: Final = 1 << 23
@@ -75,7 +75,7 @@ class CsvRecords:
         header = self._text.header()
         header.check([*letters, *plain])
         self._names, self._separator = header.names, header.separator
-        coded = [*letters, *(name for name in optional if self._names.count(name) == 1)]
+        coded = [*letters, *there(optional, self._names)]
         self._places = {name: self._names.index(name) for name in (*coded, *plain)}
         self.others = other_columns(self._names, self._places, others, shown=header.sure)
         self._places |= {one.column: one.place for one in self.others}
@@ -165,8 +165,8 @@ class _Utf8(io.RawIOBase):
         name = MARKS[mark] if mark else encoding or "utf-8"
         known = "Known are utf-8, latin-1, cp1252 …"
         with InOwnWords(lambda _: TableError("an unknown encoding", where=name, remedy=known), LookupError, ValueError):
-            self._ascii_as_is = codecs.lookup(name).name in ("utf-8", "ascii")
-            found = codecs.lookup("utf-8" if self._ascii_as_is else name)
+            found = codecs.lookup(name)
+            self._ascii_as_is = found.name in ("utf-8", "ascii")
             if not found._is_text_encoding or found.incrementaldecoder is None or found.name in NO_CHARACTERS:
                 raise LookupError  # hex, base64, rot13 …
             self._decoder = found.incrementaldecoder("strict")

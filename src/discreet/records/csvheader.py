@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,21 +16,21 @@ from difflib import get_close_matches
 from typing import Final
 
 from discreet.exceptions import AlphabetError, TableError
+from discreet.records.first_line import is_header
 
 SEPARATORS: Final = (",", ";", "\t", "|")
-NO_NAME: Final = re.compile(r"[+-]?[\d.,\s]*\d[\d.,\s]*([eE][+-]?\d+)?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?|[?.-]+")
-"""A number, a date, or a mark for a missing value: no column is called that."""
 LOOKED_AT: Final = 1 << 16
 """Bytes after the first record that are held against it."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """Names and separator; `sure` says whether the first record can only be names."""
+    """Names and separator; `sure` says whether the first record can only be names, `alone` that nothing follows it."""
 
     names: tuple[str, ...]
     separator: str
     sure: bool
+    alone: bool
 
     def check(self, wanted: Sequence[str]) -> None:
         """AlphabetError unless each of these columns is there once. Names that are in the file are shown only where
@@ -41,7 +40,7 @@ class Header:
                 continue
             what = "two columns of this name" if name in self.names else "no such column"
             remedy = nearest_columns(name, self.names)
-            if not self.sure:
+            if self.alone or not self.sure:
                 fields = len(self.names)
                 remedy = (
                     f"Compare with the {fields} fields of the first line; it may be a record where a header should be."
@@ -69,18 +68,16 @@ def header_from(first: bytes, following: bytes) -> Header:
         found.append((alike, len(names), names, separator, rows))
     _, size, names, separator, rows = max(found, key=lambda one: one[:2])
     columns = [{row[place].strip() for row in rows if place < len(row)} for place in range(size)]
-    return Header(tuple(names), separator, _only_names(names, columns))
+    return Header(tuple(names), separator, is_header(names, columns), not any(columns))
 
 
-def _only_names(names: Sequence[str], columns: Sequence[set[str]]) -> bool:
-    """Whether a first record can only be names: different words, no number or date among them, nothing that is also a
-    value of its own column. Where that is not so, it may be somebody's record."""
-    named = [name for name in names if name]
-    if not named or len(set(named)) < len(named) or len(named) < len(names) - 1:
-        return False
-    if any(NO_NAME.fullmatch(name) for name in named):
-        return False
-    return not any(name in values for name, values in zip(names, columns, strict=False) if name)
+def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Those of the columns that a table has; AlphabetError for one that it has twice, of which either may be meant."""
+    for name in optional:
+        if known.count(name) > 1:
+            remedy = "Give each of them a name of its own, or leave one out."
+            raise AlphabetError("two columns of this name", where=name, remedy=remedy)
+    return [name for name in optional if name in known]
 
 
 def nearest_columns(name: str, names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ protected as one letter, and not hidden from each other.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -54,8 +55,13 @@ class Bins:
         return f"under {self.edges[0]}", *between, f"{self.edges[-1]} and over"
 
     def apply(self, texts: pa.Array) -> pa.Array:
-        values = numbers_of(texts)
-        places = np.searchsorted(np.array([float(edge) for edge in self.edges]), values, side="right")
+        """A number and an edge that are one float, as they may be beyond 2^53, are compared digit by digit."""
+        values, edges = numbers_of(texts), np.array([float(edge) for edge in self.edges])
+        places = np.searchsorted(edges, values, side="right")
+        close = np.flatnonzero(np.isin(values, edges))
+        exact = [_decimal(edge) for edge in self.edges]
+        for place, text in zip(close, texts.take(pa.array(close)).to_pylist(), strict=True):
+            places[place] = bisect_right(exact, Decimal(text))
         found = pa.array(self.names, pa.large_string()).take(pa.array(places))
         return pc.if_else(pa.array(~np.isnan(values)), found, None)
 

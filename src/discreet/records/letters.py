@@ -38,6 +38,9 @@ EXECUTED: Final = "=+-@"
 """How a text begins that a spreadsheet would execute, in any form that is compatible with these (Unicode's NFKC)."""
 SKIPPED: Final = ("Zs", "Zl", "Zp", "Cc", "Cf")
 """Unicode categories of what a spreadsheet may leave out before it looks."""
+SEPARATED: Final = re.compile(r"([;\t|\r\n])")
+"""What ends a cell for a reader that knows nothing of the quotes around it."""
+BLANKS: Final = ("\t", "\r", "\n")
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -294,12 +297,24 @@ def writings(letter: Hashable) -> tuple[str, ...]:
 
 
 def spreadsheet_safe(text: str) -> str:
-    """A label as it appears in CSV: with an apostrophe in front where a spreadsheet might execute it."""
-    if text[:1].isascii() and text[:1].isalnum():
-        return text
-    first = next((sign for sign in text if unicodedata.category(sign) not in SKIPPED), "")
-    executed = text[:1] in ("\t", "\r", "\n") or unicodedata.normalize("NFKC", first) in tuple(EXECUTED)
-    return f"'{text}" if executed and not NUMBER.fullmatch(text.strip(" ")) else text
+    """A label as it appears in CSV: with an apostrophe in front where a spreadsheet might execute it, also of what it
+    takes for a cell where it is told of another separator, and so finds no quotes around this one."""
+    first, *more = SEPARATED.split(text)
+    first = f"'{first}" if (text[:1] in BLANKS or _executed(text)) and not _number(text) else first
+    pairs = zip(more[::2], more[1::2], strict=True)
+    return first + "".join(f"{sign}'{part}" if _executed(part) else f"{sign}{part}" for sign, part in pairs)
+
+
+def _executed(text: str) -> bool:
+    """Whether the first sign that is looked at is one of = + - @, alone or in a sign that stands for several."""
+    if (text[:1].isascii() and text[:1].isalnum()) or _number(text):
+        return False
+    first = next((sign for sign in text if sign != '"' and unicodedata.category(sign) not in SKIPPED), "")
+    return unicodedata.normalize("NFKC", first)[:1] in tuple(EXECUTED)
+
+
+def _number(text: str) -> bool:
+    return NUMBER.fullmatch(text.strip(" ")) is not None
 
 
 def column_of(joint: Any) -> str:

@@ -32,7 +32,7 @@ from discreet.files.sealed_file import SealedFile, seekable
 from discreet.records.cells import is_text
 from discreet.records.columns import OTHER, OtherColumn, other_columns
 from discreet.records.csvfile import CsvRecords, filled
-from discreet.records.csvheader import nearest_columns
+from discreet.records.csvheader import nearest_columns, there
 from discreet.records.frames import held_column, told_column, whole_columns
 
 Format = Literal["csv", "parquet", "arrow"]
@@ -126,8 +126,8 @@ def open_records(
     sample: bool = False,
 ) -> RecordSource:
     """Open a source. `letters` are columns of few values, `plain` any others, `optional` are read as letters if they
-    are there, `others` are places of columns whatever they are called; `encoding` is that of a CSV file. Of a `sample`
-    only the first records are going to be read."""
+    are there, never twice, `others` are places of columns whatever they are called; `encoding` is that of a CSV file.
+    Of a `sample` only the first records are going to be read."""
     names = [*letters, *plain]
     optional = [name for name in dict.fromkeys(optional) if name not in names]
     for name in names:
@@ -199,11 +199,6 @@ class _Picked:
         )
         fields = [schema.field(place).with_name(name) for place, name in enumerate(names)]
         return _Batches(pa.schema(fields), parts, self.others)
-
-
-def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Those of the columns that a table has, once."""
-    return [name for name in optional if known.count(name) == 1]
 
 
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:

@@ -1,13 +1,16 @@
 """Records to files and pipes: CSV, Parquet and Arrow, batch by batch.
 
 Nothing of the input's own metadata is written. CSV is opened in spreadsheets, which execute cells that begin with
-= + - @, in whatever width and after whatever spaces: such text gets an apostrophe in front, unless it is a number.
+= + - @, in whatever width and after whatever spaces: such text gets an apostrophe in front, unless it is a number;
+and so does such text after a semicolon, a bar, a tab or a line end, where another separator would make it a cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import io
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -16,10 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from discreet.records.cells import decoded, is_text
+from discreet.exceptions import InOwnWords, TableError
+from discreet.records.cells import decoded, is_text, type_name
 from discreet.records.kinds import Draft, Kinds, Numbered, batches_of
 from discreet.records.letters import spreadsheet_safe
-from discreet.records.source import Format
+from discreet.records.source import OF_VALUES, Format
 
 GROUP_BYTES: Final = 1 << 26
 GROUP_ROWS: Final = 1 << 20
@@ -30,6 +34,8 @@ RISKY: Final = np.zeros(256, bool)
 """The first bytes of text that may have to be made safe: whoever begins otherwise is not looked at twice."""
 RISKY[:33] = RISKY[127] = True
 RISKY[list(b"=+-@\xc2\xd8\xdb\xdc\xe0\xe1\xe2\xe3\xef\xf0\xf3")] = True
+AFTER_SEPARATOR: Final = r"[;\t|\r\n][\s\"]*[^0-9A-Za-z\s\"]"
+"""What may have to be made safe inside of a text."""
 
 
 def write_records(sink: Any, drafts: Iterable[Draft], schema: pa.Schema, kind: Format) -> int:
@@ -49,6 +55,23 @@ def written_schema(schema: pa.Schema, kind: Format) -> pa.Schema:
     return pa.schema([(field.name, _csv_type(field.type)) for field in schema])
 
 
+def check_cells_fit(schema: pa.Schema, kept: Sequence[str], kind: Format) -> None:
+    """TableError where a format has no place for the cells of a kept column, before there are any."""
+    for name in kept:
+        field = schema.field(name)
+        with InOwnWords(partial(_unwritable, field, kind), *OF_VALUES):
+            empty = pa.record_batch([pa.nulls(1, field.type)], schema=pa.schema([field]))
+            write_records(io.BytesIO(), [empty], empty.schema, kind)
+
+
+def _unwritable(field: pa.Field, kind: Format, _: Exception) -> TableError:
+    return TableError(
+        f"cells of type {type_name(field.type)} cannot be written as {kind}",
+        where=field.name,
+        remedy="Leave the column out, turn it into text or numbers, or release into Parquet or Arrow (--to).",
+    )
+
+
 def _csv_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
         return pa.string()
@@ -62,7 +85,8 @@ def _csv_cells(column: pa.Array) -> pa.Array:
     if not pa.types.is_large_string(_csv_type(column.type)):
         return column
     column = decoded(column)
-    risky = np.flatnonzero(RISKY[_first_bytes(column)])
+    inside = pc.fill_null(pc.match_substring_regex(column, AFTER_SEPARATOR), False).to_numpy(zero_copy_only=False)
+    risky = np.flatnonzero(RISKY[_first_bytes(column)] | inside)
     if not len(risky):
         return column
     cells = column.to_pylist()

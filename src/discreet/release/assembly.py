@@ -27,6 +27,7 @@ from discreet.files.staged_folder import StagedFolder
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
+from discreet.records.csvheader import there
 from discreet.records.persons import NOT_CHECKED, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
@@ -219,6 +220,7 @@ class _Assembly:
         """The columns to read, and those of them whose combinations are counted for the checks."""
         needs = [name for name in self.kernel.needs if name != MADE_ID]
         check_names(needs, schema.names)
+        there(self.kernel.hidden, schema.names)
         asked, secrets = not_given(self.protocol, self.kernel.keep), [one.name for one in self.protocol.joint.secrets]
         counted: list[str] = []
         self.judges = bool(asked) and set(secrets) <= set(schema.names)

@@ -23,6 +23,7 @@ import pyarrow as pa
 from discreet.exceptions import InOwnWords, ReleaseError
 from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
+from discreet.records.csvheader import there
 from discreet.records.persons import Rule, WhoseRows
 from discreet.release.batches import BatchSanitiser
 from discreet.release.kept_columns import KeptInPassing
@@ -88,6 +89,7 @@ def sanitise_batches(
     for name in kernel.needs:
         if schema.get_field_index(name) < 0:
             raise ReleaseError("no such column, or several of that name", where=name, remedy="Name each column once.")
+    there(kernel.hidden, schema.names)
     kept = KeptInPassing.of(protocol, kernel.keep, schema.names, twice=False)
     released = _released(kernel, kept.watching(parts), rules, protocol, lambda: kept.check(identity, keep_anyway))
     return pa.RecordBatchReader.from_batches(kernel.schema(schema), released)

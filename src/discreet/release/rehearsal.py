@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +31,8 @@ from discreet.records.held_table import HeldTable
 from discreet.records.no_numbers import read_as_missing
 from discreet.records.persons import Unit, WhoseRows
 from discreet.records.read_ahead import ahead
-from discreet.records.source import RecordSource, open_records
+from discreet.records.source import Format, RecordSource, open_records
+from discreet.records.writer import check_cells_fit
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.cautions import cautions
 from discreet.release.check import Check, Finding, People, column_count, refused_into, worths
@@ -74,6 +75,7 @@ class Rehearsal:
     ledger: Ledger | None = None
     budget: float | None = None
     format: str = "csv"
+    written: Format | Literal["", "as read"] = ""
     rows: RowsAsked = field(default_factory=RowsAsked)
     whose: RowsInForce = field(default_factory=RowsInForce)
     warnings: list[Finding] = field(default_factory=list)
@@ -110,7 +112,10 @@ class Rehearsal:
             self.keep = kernel.keep
             started = time.perf_counter()
             with self._opened(kernel, table) as source:
-                kernel.schema(source.schema)
+                schema, kind = kernel.schema(source.schema), self.written
+                with self.refusing():
+                    if kind:
+                        check_cells_fit(schema, self.keep, source.format if kind == "as read" else kind)
                 counts, tally = self._read(source, kernel), kernel.tally
                 unreadable = source.unreadable
             spent = time.perf_counter() - started

@@ -111,11 +111,12 @@ def rehearse_file(job: Job) -> Check:
         return Check(refusals=tuple(refusals))
     with refused_into(refusals):
         asked["keyed"] = keyed_draws(job.key, job.identity, protocol.digest)
+    known = job.format or (format_of(job.target) if job.target else None)
     options = Rehearsal(
         protocol, job.keep, job.keep_order, job.encoding, several_rows=job.several_rows,
         unknown_anyway=job.unknown_anyway, keep_anyway=job.keep_anyway, law_anyway=job.law_anyway,
         ledger=Ledger.beside(job.protocol, protocol, job.data, repeat=job.repeat), budget=job.budget,
-        format=job.format or (format_of(job.target) if job.target else None) or "csv", refusals=refusals,
+        format=known or "csv", written=known or ("as read" if job.target else ""), refusals=refusals,
         rows=job.rows, **asked,
     )  # fmt: skip
     return options.run(job.source)

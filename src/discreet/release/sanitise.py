@@ -31,7 +31,7 @@ from discreet.records.held_table import HeldTable
 from discreet.records.kinds import Draft, Progress, batches_of, counted, finished
 from discreet.records.read_ahead import ahead
 from discreet.records.source import Format, RecordSource, format_of, open_records
-from discreet.records.writer import write_records
+from discreet.records.writer import check_cells_fit, write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.draws_together import draws_told
@@ -42,7 +42,7 @@ from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, load_shown, policy_in_force
 from discreet.release.shuffle import shuffled
-from discreet.release.table_checks import check_known_strata, check_same_law, readable_twice
+from discreet.release.table_checks import check_known_strata, check_same_law, check_secret_once, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------
@@ -175,6 +175,7 @@ def sanitise_file(
     announce(ledger.foretold(expected, job.budget))
     kernel = BatchSanitiser(protocol, randomness, job.keep, whose.draws(keyed, protocol, randomness))
     public = None if job.target == PIPE else protocol.public()
+    check_secret_once(kernel, job.source, job.encoding)
     check_known_strata(kernel, job.source, job.encoding)
     if kernel.keep and readable_twice(job.source):
         check_kept(job.source, protocol, kernel.keep, job.identity, job.keep_anyway, job.encoding, whose)
@@ -183,6 +184,7 @@ def sanitise_file(
         open_target(job.target) as target,
     ):
         kind = job.format or format_of(job.target) or source.format
+        check_cells_fit(kernel.schema(source.schema), kernel.keep, kind)
         passing = InPassing.of(protocol, kernel.keep, source, whose, readable_twice(job.source))
         batches = rules.watching(passing.watching(whose.released(ahead(source))), kernel)
         drafts: Iterator[Draft] = counted((kernel.draft(batch) for batch in batches), "read", progress)
@@ -356,6 +358,7 @@ def sanitise(
     rules.before(protocol, whose.drawn)
     book = book and book.of_rows(whose.drawn, whose.one_of)
     kernel = BatchSanitiser(protocol, randomness, tuple(keep), whose.draws(keyed, protocol, randomness))
+    check_secret_once(kernel, held.records, encoding)
     check_known_strata(kernel, held.records, encoding)
     if kernel.keep and readable_twice(held.records):
         check_kept(held.records, protocol, kernel.keep, identity, keep_anyway, encoding, whose)

@@ -21,7 +21,7 @@ from narwhals.exceptions import DuplicateError
 
 from discreet.arrays import Integers
 from discreet.audit.least_levels import TableSample, least_level
-from discreet.exceptions import AlphabetError, InputError, ReleaseError
+from discreet.exceptions import InputError, ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, at_prior, words_of
@@ -59,6 +59,14 @@ def readable_twice(table: Any) -> bool:
         return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
     except DuplicateError:  # a frame, which its reader refuses in words
         return True
+
+
+def check_secret_once(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
+    """AlphabetError where the column of the secret is there twice: what is measured beside the secret would not be.
+    Frames have no two columns of one name; of a stream it is seen when that is opened."""
+    if isinstance(table, str | PathLike | pa.Table | pa.RecordBatch) and readable_twice(table):
+        with open_records(table, kernel.reading.columns[:1], optional=kernel.hidden, encoding=encoding):
+            pass
 
 
 def check_known_strata(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
@@ -236,16 +244,17 @@ def law_needs(protocol: AnyProtocol) -> list[str]:
 
 def _counted(table: Any, protocol: AnyProtocol, rows: RowsInForce, encoding: str | None) -> Integers | None:
     """Of a whole table; None where it has no secret."""
-    columns = law_needs(protocol)
+    columns, secrets = law_needs(protocol), [one.name for one in protocol.joint.secrets]
     law = LawMet.of(protocol, columns)
     if law.counts is None:
         return None
-    try:
-        with open_records(table, columns, encoding=encoding, in_order=rows.judged is not None) as source:
-            for batch in rows.of(source, rows.judged):
-                law.add(batch)
-    except AlphabetError:
-        return None
+    others = [name for name in columns if name not in secrets]
+    in_order = rows.judged is not None
+    with open_records(table, others, optional=secrets, encoding=encoding, in_order=in_order) as source:
+        if not set(secrets) <= set(source.schema.names):
+            return None
+        for batch in rows.of(source, rows.judged):
+            law.add(batch)
     return law.known
 
 
