@@ -342,19 +342,21 @@ class Protocol:
 
     def __repr__(self) -> str:
         c, b, z = len(self.joint.secret_letters), len(self.outputs), len(self.inputs)
-        name = words_of(self.notion).name
-        return f"Protocol({name} proven at {self.epsilon:.9g}: {c} secrets, {z} letters, {b} outputs)"
+        proven = f"{words_of(self.notion).name} proven at {self.epsilon:.9g}"
+        return f"Protocol({proven}: {c} secrets, {z} letters, {b} outputs)"
 
 
 def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
     """Whole numbers as sparse columns in order, without zeros, that nobody can change."""
-    remedy = "Give weights[outputs, letters] in whole numbers."
-    with InOwnWords(lambda _: ChannelError("weights are not integers over 2^bits", remedy=remedy), *NOT_NUMBERS):
+    refusal = ChannelError(
+        "weights are not integers over 2^bits", remedy="Give weights[outputs, letters] in whole numbers."
+    )
+    with InOwnWords(lambda _: refusal, *NOT_NUMBERS):
         entries = given.data if sparse.issparse(given) else np.array(unmasked(given))
         with np.errstate(invalid="ignore"):
             exact = entries.dtype.kind in "bi" or bool((entries.astype(np.int64) == entries).all())
     if not exact or (not sparse.issparse(given) and entries.ndim != 2):
-        raise ChannelError("weights are not integers over 2^bits", remedy=remedy)
+        raise refusal
     columns = sparse.csc_array(given if sparse.issparse(given) else entries, dtype=np.int64, copy=True)
     columns.sum_duplicates()
     columns.eliminate_zeros()

@@ -42,7 +42,7 @@ from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import FORMAT, account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, load_shown, policy_in_force
 from discreet.release.shuffle import shuffled
-from discreet.release.table_checks import check_known_strata, check_same_law, check_secret_once, readable_twice
+from discreet.release.table_checks import check_same_law, check_table, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 
 # ---- files and pipes ------------------------------------------------------------------------------------------------
@@ -175,8 +175,7 @@ def sanitise_file(
     announce(ledger.foretold(expected, job.budget))
     kernel = BatchSanitiser(protocol, randomness, job.keep, whose.draws(keyed, protocol, randomness))
     public = None if job.target == PIPE else protocol.public()
-    check_secret_once(kernel, job.source, job.encoding)
-    check_known_strata(kernel, job.source, job.encoding)
+    check_table(kernel, job.source, job.encoding)
     if kernel.keep and readable_twice(job.source):
         check_kept(job.source, protocol, kernel.keep, job.identity, job.keep_anyway, job.encoding, whose)
     with (
@@ -208,18 +207,14 @@ def sanitise_file(
                     contents = described(public, kernel.schema(source.schema), kind, target, job.target)
                     account = ledger.enter(draw, job.budget)
                     said = manifest(kernel, account, target, job.keep_order, job.target, alike)
-                    said = {**said, "rows": whose.told, **rules.statement()}
-                    published(files, {**contents, MANIFEST: _written(said)}, job.target)
+                    said |= {"rows": whose.told, **rules.statement()}
+                    published(files, {**contents, MANIFEST: (json.dumps(said, indent=2) + "\n").encode()}, job.target)
                 target.publish()
     tally = kernel.tally
     return Outcome(
         job.target, str(beside(job.target, MANIFEST)) if public else None, tally.records, tally.without_letter,
         source.unreadable, account.draws, account.epsilon, tally.unknown, account,
     )  # fmt: skip
-
-
-def _written(said: dict[str, Any]) -> bytes:
-    return (json.dumps(said, indent=2) + "\n").encode()
 
 
 def _opened(
@@ -358,8 +353,7 @@ def sanitise(
     rules.before(protocol, whose.drawn)
     book = book and book.of_rows(whose.drawn, whose.one_of)
     kernel = BatchSanitiser(protocol, randomness, tuple(keep), whose.draws(keyed, protocol, randomness))
-    check_secret_once(kernel, held.records, encoding)
-    check_known_strata(kernel, held.records, encoding)
+    check_table(kernel, held.records, encoding)
     if kernel.keep and readable_twice(held.records):
         check_kept(held.records, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
     with _opened(kernel, held.records, keep_order, encoding, whose) as source:
@@ -389,11 +383,8 @@ def _like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
     if isinstance(original, pa.RecordBatchReader):
         return released.to_reader()
     if isinstance(original, pa.RecordBatch):
-        return (
-            released.combine_chunks().to_batches()[0]
-            if len(released)
-            else pa.RecordBatch.from_pylist([], released.schema)
-        )
+        whole = released.combine_chunks().to_batches()
+        return whole[0] if len(whole) else pa.RecordBatch.from_pylist([], released.schema)
     frame = nw.from_native(original, pass_through=True)
     if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
         return nw.from_arrow(released, backend="polars").lazy().to_native()

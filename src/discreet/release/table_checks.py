@@ -61,6 +61,12 @@ def readable_twice(table: Any) -> bool:
         return True
 
 
+def check_table(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
+    """What is wrong with a table, before anything of it is drawn."""
+    check_secret_once(kernel, table, encoding)
+    check_known_strata(kernel, table, encoding)
+
+
 def check_secret_once(kernel: BatchSanitiser, table: Any, encoding: str | None) -> None:
     """AlphabetError where the column of the secret is there twice: what is measured beside the secret would not be.
     Frames have no two columns of one name; of a stream it is seen when that is opened."""
