@@ -341,16 +341,13 @@ class Protocol:
         return rehearse(table, self, **options)
 
     def __repr__(self) -> str:
-        c, b, z = len(self.joint.secret_letters), len(self.outputs), len(self.inputs)
-        proven = f"{words_of(self.notion).name} proven at {self.epsilon:.9g}"
-        return f"Protocol({proven}: {c} secrets, {z} letters, {b} outputs)"
+        sizes = f"{len(self.joint.secret_letters)} secrets, {len(self.inputs)} letters, {len(self.outputs)} outputs"
+        return f"Protocol({words_of(self.notion).name} proven at {self.epsilon:.9g}: {sizes})"
 
 
 def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
     """Whole numbers as sparse columns in order, without zeros, that nobody can change."""
-    refusal = ChannelError(
-        "weights are not integers over 2^bits", remedy="Give weights[outputs, letters] in whole numbers."
-    )
+    refusal = ChannelError("weights are not integers", remedy="Give weights[outputs, letters] in whole numbers.")
     with InOwnWords(lambda _: refusal, *NOT_NUMBERS):
         entries = given.data if sparse.issparse(given) else np.array(unmasked(given))
         with np.errstate(invalid="ignore"):
