@@ -81,8 +81,9 @@ class StratifiedJoint:
             return np.moveaxis(array.reshape(len(array), -1, *array.shape[1 + len(given) :]), 1, 0)
 
         each, beside = by_stratum(cells), None if others is None else by_stratum(others)
-        found = {}
-        for number in np.flatnonzero(each.reshape(len(each), -1).any(axis=1)):
+        found, seen = {}, np.flatnonzero(each.reshape(len(each), -1).any(axis=1))
+        check_number_of_strata(given, len(seen))
+        for number in seen:
             place = np.unravel_index(int(number), sizes)
             key = tuple(attribute.letters[i] for attribute, i in zip(given, place, strict=True))
             found[key] = joint_of(each[number], None if beside is None else beside[number])

@@ -12,7 +12,9 @@ import pytest
 import discreet as dc
 from discreet.datasets import adult
 from discreet.estimate import estimate_strata
+from discreet.given_columns import MOST_STRATA
 from discreet.protocol.file import ESCAPED, canonical
+from discreet.protocol.public_file import decode_public, encode_public
 from discreet.protocol.strata import StratifiedProtocol, decode_strata, in_each_stratum, load_protocol
 from discreet.release.draws_together import total_epsilon
 from discreet.report import page
@@ -183,6 +185,23 @@ def test_broken_files_are_refused(designed, fault):
     data = as_written(content) + (b" " if fault == "blank" else b"")
     with pytest.raises(dc.ProtocolError):
         decode_strata(data)
+
+
+@pytest.mark.parametrize("kind", ["protocol", "public"])
+def test_too_many_strata_are_refused_before_any_is_proven(designed, kind, monkeypatch):
+    """Once after all of them had been."""
+    protocol = designed[1].protocol
+    content = json.loads(protocol.encode() if kind == "protocol" else encode_public(protocol.public()))
+    one = content["strata"][0]
+    letters = [f"letter {number:03}" for number in range(MOST_STRATA + 1)]
+    content["given"][0]["letters"] = letters
+    content["strata"] = [{**one, "given": [letter, one["given"][1]]} for letter in letters]
+    proven: list[str] = []
+    home = "discreet.protocol.strata.Protocol" if kind == "protocol" else "discreet.protocol.public_file._decode_one"
+    monkeypatch.setattr(home, lambda *asked, **options: proven.append("one"))
+    with pytest.raises(dc.ProtocolError, match="201 strata, more than 200"):
+        (decode_strata if kind == "protocol" else decode_public)(as_written(content))
+    assert not proven
 
 
 def as_written(content):

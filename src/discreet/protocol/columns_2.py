@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.attribute import Attribute
+from discreet.given_columns import check_number_of_strata
 from discreet.protocol.document import (
     LARGEST_DIGITS,
     MOST_ATTRIBUTES,
@@ -133,6 +134,13 @@ def decode_columns(given: Any, where: str) -> tuple[Attribute, ...]:
     if len(items) > MOST_ATTRIBUTES:
         raise wrong(where, f"not between 1 and {MOST_ATTRIBUTES} attributes")
     return tuple(decode_column(item, where) for item in items)
+
+
+def decode_strata_list(content: dict[str, Any]) -> tuple[tuple[Attribute, ...], list[Any]]:
+    """The given columns of a file and its strata as they stand there, which are not too many to be proven."""
+    given, strata = decode_columns(content["given"], "given"), filled_list(content["strata"], "strata")
+    check_number_of_strata(given, len(strata))
+    return given, strata
 
 
 def _encode_step(step: Step) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from discreet.protocol.columns_2 import (
     decode_integers,
     decode_letter_2,
     decode_letters_2,
+    decode_strata_list,
     encode_column,
     encode_decimal,
     encode_integer,
@@ -178,11 +179,11 @@ def _decoded(content: dict[str, Any], most: int) -> AnyPublic:
         check_keys(content, HEAD | CHANNEL, {"law", "prior", "statement"} | PROMISES, "the file")
         return _decode_one(content, _decode_head(content, most), content)
     check_keys(content, HEAD | {"given", "strata"}, {"prior", "statement"} | PROMISES, "the file")
-    given = decode_columns(content["given"], "given")
+    given, listed = decode_strata_list(content)
     head = _decode_head(content, most)
     strata: dict[Stratum, PublicProtocol] = {}
     shares = []
-    for one in filled_list(content["strata"], "strata"):
+    for one in listed:
         check_keys(one, CHANNEL | STRATUM, {"law"}, "strata")
         key = tuple(map(decode_letter_2, filled_list(one["given"], "strata")))
         if key in strata:

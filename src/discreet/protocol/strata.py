@@ -29,10 +29,10 @@ from discreet.notions.conjunction import Conjunction
 from discreet.notions.notion import Notion, words_of
 from discreet.protocol.columns_2 import (
     check_keys,
-    decode_columns,
     decode_decimal,
     decode_letter_2,
     decode_letters_2,
+    decode_strata_list,
     encode_column,
     encode_decimal,
     encode_letter_2,
@@ -351,7 +351,7 @@ def _from_document(document: dict[str, Any], size: int) -> StratifiedProtocol:
     check_keys(document, STRATA_KEYS, {"statement"} | PROMISES, "the file")
     if document["policy"] != POLICY:
         raise wrong("policy", "a policy this release does not know")
-    given, strata = decode_columns(document["given"], "given"), filled_list(document["strata"], "strata")
+    given, strata = decode_strata_list(document)
     check_keys(document["joint"], FRAME_KEYS, set(), "joint")
     frame = decode_frame(document["joint"], most_cells(size) // len(strata))
     bits, notion = whole_number(document["bits"], "bits", LARGEST_BITS), decode_promises(document)
