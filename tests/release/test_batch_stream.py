@@ -82,6 +82,14 @@ def test_it_raises_at_the_end_of_the_stream(protocol, key):
     assert len(sanitise_batches(strange, protocol, key=key, identity="id", unknown_anyway=True).read_all()) == SIZE
 
 
+def test_what_was_broken_off_does_not_end_as_if_it_were_whole(protocol, key):
+    twice = pa.concat_tables([PEOPLE, PEOPLE.slice(0, 1)])
+    reader = sanitise_batches(twice, protocol, key=key, identity="id")
+    for _ in range(2):
+        with pytest.raises(dc.ReleaseError):
+            reader.read_all()
+
+
 def test_what_cannot_be_released_is_refused_at_once(protocol, key):
     with pytest.raises(dc.ReleaseError, match="no such column"):
         sanitise_batches(PEOPLE.drop_columns(["release"]), protocol, key=key, identity="id")

@@ -14,6 +14,7 @@ person, need the whole table and are refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from typing import Any, Final
@@ -92,7 +93,7 @@ def sanitise_batches(
     there(kernel.hidden, schema.names)
     kept = KeptInPassing.of(protocol, kernel.keep, schema.names, twice=False)
     released = _released(kernel, kept.watching(parts), rules, protocol, lambda: kept.check(identity, keep_anyway))
-    return pa.RecordBatchReader.from_batches(kernel.schema(schema), released)
+    return pa.RecordBatchReader.from_batches(kernel.schema(schema), _UntilBroken(released))
 
 
 def _released(
@@ -109,6 +110,27 @@ def _released(
         kernel.keyed.check_repeated()
         rules.after(protocol, kernel.tally)
         check_kept()
+
+
+@dataclass(eq=False)
+class _UntilBroken:
+    """Batches that never look as if they had ended after one that failed."""
+
+    parts: Iterator[pa.RecordBatch]
+    broken: bool = False
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        if self.broken:
+            raise ReleaseError("this release was broken off before", remedy="Begin a new one with the same key.")
+        self.broken = True
+        part = next(self.parts, None)
+        self.broken = False
+        if part is None:
+            raise StopIteration
+        return part
 
 
 def _opened(batches: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
