@@ -1,6 +1,8 @@
 """Numbers that are not what they seem: cut to whole ones, under a mask, or larger than any float."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -64,3 +66,27 @@ def test_what_is_no_number_is_refused_in_own_words(made):
 def test_a_path_that_is_none_is_refused_in_own_words(name):
     with pytest.raises(dc.DiscreetError, match="cannot be read"):
         dc.audit(name, JOINT)
+
+
+@pytest.mark.parametrize(
+    "joint", [[[0.3, 0.2], [0.2, 0.3]], np.eye(2) / 2, "joint", 5], ids=["list", "array", "text", "number"]
+)
+def test_an_audit_at_what_is_no_joint_is_refused_in_own_words(joint):
+    with pytest.raises(dc.ParameterError, match="is no joint"):
+        dc.audit([[0.7, 0.3], [0.3, 0.7]], joint)
+
+
+@pytest.mark.parametrize(
+    "options", [{"secret": 5, "release": "b"}, {"secret": "a", "release": [1]}, {"secret": None, "release": "b"}]
+)
+def test_a_column_name_that_is_no_text_is_refused_in_own_words(options):
+    with pytest.raises(dc.AlphabetError, match="no column name"):
+        dc.Joint.from_table(pa.table({"a": ["x", "y"] * 9, "b": ["u", "v", "v"] * 6}), **options)
+
+
+def test_columns_of_a_frame_that_are_numbered_are_named_as_text():
+    frame = pd.DataFrame({0: ["x", "y", "y"] * 9, 1: ["u", "v", "v"] * 9, 2: range(27)})
+    joint = dc.Joint.from_table(frame, secret="0", release="1")
+    assert joint.counts.tolist() == [[9, 0], [0, 18]]
+    released = dc.design(joint, dc.LIP(0.5)).protocol.sanitise(frame, keep=["2"], keep_anyway=True)
+    assert sorted(released["2"]) == list(range(27))

@@ -18,8 +18,12 @@ class Drip(io.BytesIO):
 
 def read(data: bytes, stream: type[io.BytesIO] = io.BytesIO, **options: Any) -> tuple[list[tuple[Any, Any]], int]:
     records = CsvRecords(stream(data), ["a"], ["b"], **options)
-    rows = [pair for batch in records for pair in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
-    return rows, records.unreadable
+    columns = [[map(octets, column.to_pylist()) for column in batch.columns] for batch in records]
+    return [pair for batch in columns for pair in zip(*batch, strict=True)], records.unreadable
+
+
+def octets(cell: str | None) -> bytes | None:
+    return None if cell is None else cell.encode()
 
 
 NONE = (None, None)

@@ -106,3 +106,31 @@ def test_a_policy_about_the_kept_columns_needs_the_whole(protocol, key, tmp_path
     monkeypatch.setenv("DISCREET_POLICY", str(tmp_path / "policy.toml"))
     with pytest.raises((dc.ReleaseError, dc.InputError)):
         sanitise_batches(PEOPLE, protocol, key=key, identity="id", keep=["sex"]).read_all()
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        PEOPLE.slice(0, 9).drop_columns(["id"]), PEOPLE.slice(9, 9).append_column("more", pa.array([1] * 9)),
+        PEOPLE.slice(9, 9).set_column(PEOPLE.num_columns - 1, "id", pa.array(range(9))),
+    ],
+    ids=["fewer", "more", "another type"],
+)  # fmt: skip
+def test_a_batch_with_other_columns_than_the_first_is_refused(protocol, key, second):
+    parts = [*PEOPLE.slice(0, 5).to_batches(), *second.to_batches()]
+    reader = sanitise_batches(iter(parts), protocol, key=key, identity="id", keep=["id"])
+    with pytest.raises(dc.ReleaseError, match="other columns than the first"):
+        reader.read_all()
+
+
+def test_columns_in_another_order_are_the_same(protocol, key):
+    turned = PEOPLE.select(PEOPLE.column_names[::-1])
+    parts = [*PEOPLE.slice(0, 500).to_batches(), *turned.slice(500, 500).to_batches()]
+    whole = cells(sanitise_batches(PEOPLE.slice(0, 1000), protocol, key=key, identity="id", keep=["id"]))
+    assert cells(sanitise_batches(iter(parts), protocol, key=key, identity="id", keep=["id"])) == whole
+
+
+@pytest.mark.parametrize("batches", [[], 5, None, iter([5]), [[1, 2]], ["x"]], ids=repr)
+def test_what_has_no_batches_is_refused_in_own_words(protocol, key, batches):
+    with pytest.raises(dc.ReleaseError, match="batch"):
+        sanitise_batches(batches, protocol, key=key, identity="id")

@@ -268,6 +268,10 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
         >>> round(discreet.audit([[0.7, 0.3], [0.3, 0.7]], joint).ldp, 4)
         0.4055
     """
+    if not isinstance(joint, Joint | None):
+        raise ParameterError(
+            f"a {type(joint).__name__} is no joint", where="joint", remedy="Count a table with dc.Joint.from_table."
+        )
     if isinstance(mechanism, str | os.PathLike):
         path = Path(mechanism)
         mechanism = load_either(path) if path.suffix.lower() == ".json" else read_matrix(path)

@@ -22,7 +22,7 @@ from discreet.given_columns import Stratum
 from discreet.protocol.public import StratifiedPublic
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.records.counting import tabulated
-from discreet.records.letters import LabelReader, LetterReader, column_of
+from discreet.records.letters import LabelReader, LetterReader, column_of, spreadsheet_safe
 from discreet.records.source import open_records
 
 Strata = StratifiedProtocol | StratifiedPublic
@@ -33,18 +33,22 @@ ABSENT = "Assumed: values that the table of a stratum did not have do not occur 
 
 
 class _GivenReader:
-    """Numbers the letters of a given column; one more for everything else."""
+    """Numbers the letters of a given column, also as CSV shows them; one more for everything else."""
 
     def __init__(self, attribute: Attribute) -> None:
+        labels = tuple(map(label, attribute.letters))
         grouped = attribute.grouping is not None or attribute.missing
-        written = Attribute(attribute.name, tuple(map(label, attribute.letters))) if grouped else attribute
+        shown = {spreadsheet_safe(text): number for number, text in enumerate(labels)}
+        changed = {text: number for text, number in shown.items() if text not in labels}
+        written = Attribute(attribute.name, (*(labels if grouped else attribute.letters), *changed))
         self.name, self.size, self.reader = attribute.name, len(attribute), LetterReader((written,))
+        self.places = np.array([*range(self.size), *changed.values(), self.size], np.intp)
 
     def __len__(self) -> int:
         return self.size + 1
 
     def numbers(self, values: Any) -> Any:
-        return self.reader.codes([values]).astype(np.intp)
+        return self.places.take(self.reader.codes([values]).astype(np.intp))
 
 
 def stratum_models(protocol: Strata, assume: Assumption | None, column: str | None) -> dict[Stratum, ReleaseModel]:

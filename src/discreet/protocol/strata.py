@@ -69,7 +69,7 @@ from discreet.protocol.file import (
 from discreet.protocol.protocol import Protocol, Source
 from discreet.protocol.seal import check_seal
 from discreet.protocol.statement import Statement
-from discreet.records.letters import check_letters_differ
+from discreet.records.letters import check_letters_published, check_shown_apart, column_of
 from discreet.records.noise import StratumNoise
 from discreet.utilities.agreement import Agreement
 
@@ -106,12 +106,13 @@ class StratifiedProtocol:
 
     def __post_init__(self) -> None:
         check_strata(self.given, self.strata)
-        check_letters_differ(self.given)
+        check_letters_published(self.given)
         object.__setattr__(self, "strata", MappingProxyType(dict(self.strata)))
         first = self.first
         for one in self.strata.values():
             if any(getattr(one, name) != getattr(first, name) for name in ("notion", "bits", "source", "statement")):
                 raise AlphabetError("strata with different promises", where="strata", remedy="Design them together.")
+        check_shown_apart(column_of(first.joint), map(str, self.outputs))
 
     @property
     def first(self) -> Protocol:

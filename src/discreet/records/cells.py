@@ -60,11 +60,10 @@ def as_text(values: pa.Array) -> pa.Array:
         return text_of(_as_python(values))
     octets = values.cast(pa.large_binary())
     whole = _utf8(octets)
-    texts = pc.utf8_trim_whitespace(decoded(octets) if whole is None else whole)
-    if whole is not None and not pc.any(pc.starts_with(texts, MARK)).as_py():
+    texts = None if whole is None else pc.utf8_trim_whitespace(whole)
+    if texts is not None and not _any_marked(texts):
         return texts
-    told = map(_told, octets.to_pylist(), texts.to_pylist())
-    return pa.array(told, pa.large_string())
+    return pa.array([_told(one, trimmed=True) for one in octets.to_pylist()], pa.large_string())
 
 
 def text_of(values: Sequence[Any]) -> pa.Array:
@@ -76,14 +75,19 @@ def text_of(values: Sequence[Any]) -> pa.Array:
     )
 
 
-def _told(octets: bytes | None, text: str | None) -> str | None:
-    """The trimmed text of these bytes, or what marks that they are none, or that it begins with the mark."""
-    if octets is None or text is None:
+def _any_marked(texts: pa.Array) -> bool:
+    return bool(pc.any(pc.starts_with(texts, MARK)).as_py())
+
+
+def _told(octets: bytes | None, *, trimmed: bool) -> str | None:
+    """The text of these bytes, or what marks that they are none, or that it begins with the mark."""
+    if octets is None:
         return None
     try:
-        octets.decode()
+        text = octets.decode()
     except UnicodeDecodeError:
-        return _marked(octets.strip())
+        return _marked(octets.strip() if trimmed else octets)
+    text = text.strip() if trimmed else text
     return _marked(text.encode()) if text.startswith(MARK) else text
 
 
@@ -116,10 +120,16 @@ def _moment(value: pa.Scalar) -> Any:
     return f"{value.type} {value.value}"
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_string(kind: pa.DataType) -> bool:
     types = pa.types
-    checks = types.is_string, types.is_large_string, types.is_string_view
-    return any(check(kind) for check in (*checks, types.is_binary, types.is_large_binary, types.is_binary_view))
+    return any(check(kind) for check in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Text, or bytes, which are read as text."""
+    types = pa.types
+    checks = types.is_binary, types.is_large_binary, types.is_binary_view
+    return is_string(kind) or any(check(kind) for check in checks)
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:
@@ -137,13 +147,30 @@ def plain(cells: pa.Array) -> pa.Array:
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
+def without_views(cells: pa.Array) -> pa.Array:
+    """Bytes in one piece of memory: Arrow does not pick single ones out of several pieces."""
+    if not pa.types.is_binary_view(value_type(cells.type)):
+        return cells
+    if pa.types.is_dictionary(cells.type):
+        return pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(pa.large_binary()))
+    return cells.cast(pa.large_binary())
+
+
 def readable(cells: pa.Array) -> pa.Array:
     """Cells to publish as they are: plain, and if they are text, text that is UTF-8."""
-    if pa.types.is_dictionary(cells.type) and is_text(cells.type.value_type):
+    if pa.types.is_dictionary(cells.type) and is_string(cells.type.value_type):
         return plain(pa.DictionaryArray.from_arrays(cells.indices, decoded(cells.dictionary)))
-    cells = decoded(cells) if is_text(cells.type) else plain(cells)
+    cells = decoded(cells) if is_string(cells.type) else plain(cells)
     unwrapped = isinstance(cells.type, pa.BaseExtensionType) and bare(cells.type) != cells.type
     return cells.storage if unwrapped else cells
+
+
+def readable_type(kind: pa.DataType) -> pa.DataType:
+    """The type of such cells."""
+    kind = value_type(kind)
+    if is_string(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else bare(kind)
 
 
 def one_way(kind: pa.DataType) -> bool:
@@ -249,13 +276,12 @@ def _bare_field(field: pa.Field, leaf: Callable[[pa.DataType], pa.DataType]) -> 
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """Text that is UTF-8, from text or bytes that claim to be; what is not becomes \\xe9 and the like."""
+    """Text that is UTF-8, from text or bytes that claim to be; what is not becomes \\xe9 and so on, behind a mark."""
     octets = values.cast(pa.large_binary())
     whole = _utf8(octets)
-    if whole is not None:
+    if whole is not None and (is_string(values.type) or not _any_marked(whole)):
         return whole
-    texts = (None if value is None else value.decode("utf-8", "backslashreplace") for value in octets.to_pylist())
-    return pa.array(texts, pa.large_string())
+    return pa.array([_told(one, trimmed=False) for one in octets.to_pylist()], pa.large_string())
 
 
 def _utf8(octets: pa.Array) -> pa.Array | None:

@@ -391,7 +391,7 @@ def _add(
 
 
 def _names(given: str | Sequence[str], role: str) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     if not names or not all(isinstance(name, str) for name in names):
         raise AlphabetError("no column name", where=role, remedy="Give the name of a column, or a list of names.")
     return names

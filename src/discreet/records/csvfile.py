@@ -37,7 +37,8 @@ MARKS: Final = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 """The mark of UTF-32 begins like that of UTF-16."""
-_LETTERS: Final = pa.dictionary(pa.int32(), pa.binary())
+_LETTERS: Final = pa.dictionary(pa.int32(), pa.string())
+"""What was read as UTF-8 is text: records end and begin at characters of one byte."""
 FIRST_RECORD: Final = re.compile(
     rb'(?:[^"\r\n]++|(?<=[^,;\t|])"|(?<![^,;\t|])"(?:[^"]++|"")*+")*+(?:\r\n|\n|\r(?=[^\n]))'
 )
@@ -53,7 +54,7 @@ WHOLE: Final = "Open it in an editor: a quote is probably opened and not closed.
 
 
 class CsvRecords:
-    """The records of a CSV stream: `letters` as dictionaries of bytes, `plain` as bytes.
+    """The records of a CSV stream: `letters` as dictionaries, all of them text.
 
     Where the order does not matter, reading is faster. A `sample` is for the first records only.
     """
@@ -72,14 +73,15 @@ class CsvRecords:
     ) -> None:
         self._block = SAMPLE_BYTES if sample else BLOCK_BYTES
         self._text = _Utf8(stream, encoding)
-        header = self._text.header()
+        header = self._text.header().meaning([*letters, *plain, *optional])
         header.check([*letters, *plain])
         self._names, self._separator = header.names, header.separator
         coded = [*letters, *there(optional, self._names)]
         self._places = {name: self._names.index(name) for name in (*coded, *plain)}
         self.others = other_columns(self._names, self._places, others, shown=header.sure)
         self._places |= {one.column: one.place for one in self.others}
-        self.schema = pa.schema([(name, _LETTERS if name in coded else pa.binary()) for name in self._places])
+        self.schema = pa.schema([(name, pa.string()) for name in self._places])
+        self._types = [_LETTERS if name in coded else pa.string() for name in self._places]
         self._in_order = in_order
         self._ragged: list[int] = []
         self._row = self._added = 0
@@ -106,16 +108,16 @@ class CsvRecords:
                 convert_options=pacsv.ConvertOptions(
                     check_utf8=False,
                     include_columns=fields,
-                    column_types=dict(zip(fields, self.schema.types, strict=True)),
+                    column_types=dict(zip(fields, self._types, strict=True)),
                     strings_can_be_null=False,
                 ),
             )
-            yield from self._checked(reader, end.encode())
+            yield from self._checked(reader, end)
         except pa.ArrowInvalid:
             what = f"a record is longer than {self._block >> 20} MB, or its quotes do not match"
             raise TableError(what, where=f"after row {self._row}", remedy=WHOLE) from None
 
-    def _checked(self, reader: Iterator[pa.RecordBatch], end: bytes) -> Iterator[pa.RecordBatch]:
+    def _checked(self, reader: Iterator[pa.RecordBatch], end: str) -> Iterator[pa.RecordBatch]:
         """Every batch one later than it is read, so that the last record can be checked and taken away."""
         held: pa.RecordBatch | None = None
         for batch in reader:

@@ -11,12 +11,13 @@ import csv
 import io
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
 from discreet.exceptions import AlphabetError, TableError
 from discreet.records.first_line import is_header
+from discreet.records.letters import spreadsheet_safe
 
 SEPARATORS: Final = (",", ";", "\t", "|")
 LOOKED_AT: Final = 1 << 16
@@ -46,6 +47,11 @@ class Header:
                     f"Compare with the {fields} fields of the first line; it may be a record where a header should be."
                 )
             raise AlphabetError(what, where=name, remedy=remedy)
+
+    def meaning(self, wanted: Sequence[str]) -> Header:
+        """The same with these names for columns that CSV shows otherwise, where nothing else is called so."""
+        shown = {spreadsheet_safe(name): name for name in wanted if name not in self.names}
+        return replace(self, names=tuple(shown.get(name, name) for name in self.names))
 
     def shown(self) -> tuple[str, ...]:
         """The names; TableError where the first record may be somebody's."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -41,6 +41,7 @@ SKIPPED: Final = ("Zs", "Zl", "Zp", "Cc", "Cf")
 SEPARATED: Final = re.compile(r"([;\t|\r\n])")
 """What ends a cell for a reader that knows nothing of the quotes around it."""
 BLANKS: Final = ("\t", "\r", "\n")
+OTHER_NAME: Final = "Give one of the values another name in the table, or merge the two (--merge)."
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -183,6 +184,13 @@ def check_letters_differ(attributes: Sequence[Attribute]) -> None:
         letters_by_text(attribute)
 
 
+def check_letters_published(attributes: Sequence[Attribute]) -> None:
+    """The same for columns whose letters are published, also where CSV shows them."""
+    check_letters_differ(attributes)
+    for attribute in attributes:
+        check_shown_apart(attribute.name, map(label, attribute.letters))
+
+
 def letter_texts(attribute: Attribute, texts: pa.Array) -> pa.Array:
     """The letters that a column's values stand for, as text: its codes for missing first, then its grouping."""
     if attribute.missing:
@@ -223,7 +231,7 @@ class Alphabet:
         if not any(check(kind) for check in (*numbers, *worded)):
             remedy = "Turn the column into text, whole numbers or categories."
             raise AlphabetError(f"letters of type {type_name(kind)}", where=column.name, remedy=remedy)
-        declared = types.is_dictionary(column.type) and not types.is_binary(kind)
+        declared = types.is_dictionary(column.type)
         return cls(column.name, declared, _numbers_or_none if any(check(kind) for check in numbers) else _texts_or_none)
 
     @classmethod
@@ -298,11 +306,13 @@ def writings(letter: Hashable) -> tuple[str, ...]:
 
 def spreadsheet_safe(text: str) -> str:
     """A label as it appears in CSV: with an apostrophe in front where a spreadsheet might execute it, also of what it
-    takes for a cell where it is told of another separator, and so finds no quotes around this one."""
+    takes for a cell where it is told of another separator, and so finds no quotes around this one. A text that is such
+    a one behind apostrophes gets one more: no two texts are shown alike."""
     first, *more = SEPARATED.split(text)
-    first = f"'{first}" if (text[:1] in BLANKS or _executed(text)) and not _number(text) else first
-    pairs = zip(more[::2], more[1::2], strict=True)
-    return first + "".join(f"{sign}'{part}" if _executed(part) else f"{sign}{part}" for sign, part in pairs)
+    inside = text.lstrip("'")
+    first = f"'{first}" if (inside[:1] in BLANKS or _executed(inside)) and not _number(inside) else first
+    parts = (f"'{part}" if _executed(part.lstrip("'")) else part for part in more[1::2])
+    return first + "".join(f"{sign}{part}" for sign, part in zip(more[::2], parts, strict=True))
 
 
 def _executed(text: str) -> bool:
@@ -338,6 +348,17 @@ def released_columns(joint: Any, outputs: Sequence[Hashable]) -> tuple[tuple[str
         raise AlphabetError(
             "two outputs are written alike, as a missing value and the text of that name are",
             where=", ".join(name for name, _ in found),
-            remedy="Give one of the values another name in the table, or merge the two (--merge).",
+            remedy=OTHER_NAME,
         )
+    for name, labels in found:
+        check_shown_apart(name, labels)
     return found
+
+
+def check_shown_apart(name: str, labels: Iterable[str]) -> None:
+    """AlphabetError where a label is what CSV shows of another: nobody could tell which of them a cell is."""
+    known = {text.strip() for text in labels}
+    if not known.isdisjoint(shown for text in known if (shown := spreadsheet_safe(text).strip()) != text):
+        raise AlphabetError(
+            "a value is written as CSV shows another one, with an apostrophe in front", where=name, remedy=OTHER_NAME
+        )

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from discreet.exceptions import TableError
 
 QUOTE: Final = ord('"')
-LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+LINE_END: Final = re.compile(r"\r\n|\n|\r")
 REMEDY: Final = 'Quote a whole field or none of it, and write a quote within a quoted one as "".'
 
 
@@ -119,7 +119,7 @@ def refuse_records_in(cells: pa.Array, name: str, fields: int, separator: str, r
         return
     several = pc.or_(pc.match_substring(values, "\n"), pc.match_substring(values, "\r"))
     for cell in values.filter(several).to_pylist():
-        first, *whole, last = (line.count(separator.encode()) for line in LINE_END.split(cell))
+        first, *whole, last = (line.count(separator) for line in LINE_END.split(cell))
         if first + last == fields - 1 and all(one == fields - 1 for one in whole):
             raise TableError(
                 "a quoted cell has lines that look like records of this table",

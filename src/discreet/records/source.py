@@ -131,7 +131,10 @@ def open_records(
     names = [*letters, *plain]
     optional = [name for name in dict.fromkeys(optional) if name not in names]
     for name in names:
-        if name == TIMES or str(name).startswith(OTHER):
+        if not isinstance(name, str):
+            remedy = "Give the name as text, such as '1' for a column that a frame numbers 1."
+            raise AlphabetError("no column name", where=type(name).__name__, remedy=remedy)
+        if name == TIMES or name.startswith(OTHER):
             raise AlphabetError(
                 "a column of a name that discreet keeps for itself", where=name, remedy="Give it another name."
             )
@@ -256,7 +259,7 @@ def _frame(
     frame: nw.DataFrame[Any] | nw.LazyFrame[Any], names: Sequence[str], optional: Sequence[str], others: Container[int]
 ) -> tuple[_Batches, tuple[str, ...]]:
     known = frame.collect_schema().names()
-    picked = _Picked.of(known, names, optional, others)
+    picked = _Picked.of(list(map(str, known)), names, optional, others)
     chosen = (known[place] if isinstance(known[place], str) else nw.nth(place) for place in picked.places.values())
     eager = whole_columns(frame.select(*chosen))
     cells, mixed = [], []

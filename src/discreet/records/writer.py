@@ -33,7 +33,7 @@ GROUP_ROWS: Final = 1 << 20
 RISKY: Final = np.zeros(256, bool)
 """The first bytes of text that may have to be made safe: whoever begins otherwise is not looked at twice."""
 RISKY[:33] = RISKY[127] = True
-RISKY[list(b"=+-@\xc2\xd8\xdb\xdc\xe0\xe1\xe2\xe3\xef\xf0\xf3")] = True
+RISKY[list(b"'=+-@\xc2\xd8\xdb\xdc\xe0\xe1\xe2\xe3\xef\xf0\xf3")] = True
 AFTER_SEPARATOR: Final = r"[;\t|\r\n][\s\"]*[^0-9A-Za-z\s\"]"
 """What may have to be made safe inside of a text."""
 

@@ -24,6 +24,7 @@ import pyarrow as pa
 from discreet.exceptions import InOwnWords, ReleaseError
 from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
+from discreet.records.cells import value_type
 from discreet.records.csvheader import there
 from discreet.records.persons import Rule, WhoseRows
 from discreet.release.batches import BatchSanitiser
@@ -32,6 +33,7 @@ from discreet.release.keyed_draws import keyed_draws
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import broken_off
 
+READER = "Give an Arrow table, a reader, or an iterator of Arrow record batches."
 WHOLE = "Release the whole table with sanitise, or sanitise_file."
 NO_VALUES: Final = InOwnWords(broken_off)
 """Whatever is raised: batches come from programs of any kind, which have errors of their own."""
@@ -143,8 +145,25 @@ def _opened(batches: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     if hasattr(batches, "fetch_record_batch"):  # a DuckDB relation
         reader = batches.fetch_record_batch()
         return reader.schema, iter(reader)
+    if not isinstance(batches, Iterable):
+        raise ReleaseError(f"a {type(batches).__name__} has no batches", where="batches", remedy=READER)
     parts = iter(batches)
     first = next(parts, None)
     if first is None:
-        raise ReleaseError("no batch, and so no columns", where="batches", remedy="Give a reader, which has a schema.")
-    return first.schema, chain([first], parts)
+        raise ReleaseError("no batch, and so no columns", where="batches", remedy=READER)
+    columns = _columns(first)
+    return first.schema, (part for part in chain([first], parts) if _is_like(part, columns))
+
+
+def _columns(batch: Any) -> dict[str, pa.DataType]:
+    if not isinstance(batch, pa.RecordBatch):
+        raise ReleaseError(f"a {type(batch).__name__} is no record batch", where="batches", remedy=READER)
+    return {field.name: value_type(field.type) for field in batch.schema}
+
+
+def _is_like(batch: Any, columns: dict[str, pa.DataType]) -> bool:
+    """ReleaseError where a batch has other columns than the first."""
+    if _columns(batch) != columns:
+        remedy = "Nothing of this release is to be published: give all batches the same columns and types."
+        raise ReleaseError("a batch with other columns than the first", where="batches", remedy=remedy)
+    return True

@@ -23,7 +23,16 @@ from discreet.exceptions import AlphabetError
 from discreet.protocol.seal import check_seal
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.randomness import Keystream
-from discreet.records.cells import bare, is_text, one_way, one_writing, readable, rebuilt, text_of_one, value_type
+from discreet.records.cells import (
+    one_way,
+    one_writing,
+    readable,
+    readable_type,
+    rebuilt,
+    text_of_one,
+    value_type,
+    without_views,
+)
 from discreet.records.letters import LetterReader, column_of, released_columns
 from discreet.records.no_numbers import CellsInBins
 from discreet.release.keyed_draws import KeyedDraws
@@ -193,7 +202,7 @@ class BatchSanitiser:
         to be alike, however their cells are written."""
         cells = batch.column(name)
         if name not in self._readers:
-            return cells
+            return without_views(cells)
         if not self._in_letters(name, cells.type):
             return one_writing(cells)
         [attribute] = self._readers[name].attributes
@@ -214,7 +223,7 @@ class BatchSanitiser:
 
     def _kept_type(self, name: str, source: pa.Schema) -> pa.DataType:
         kind = source.field(name).type
-        return pa.large_string() if name in self._readers and self._in_letters(name, kind) else _readable_type(kind)
+        return pa.large_string() if name in self._readers and self._in_letters(name, kind) else readable_type(kind)
 
     def letters(self, batch: pa.RecordBatch) -> Codes:
         """The number of every record's letter; one more than the last where it has none."""
@@ -286,8 +295,3 @@ def _labelled(numbers: pa.Array, labels: pa.Array) -> pa.Array:
 def _signed(size: int) -> np.dtype[Any]:
     """The smallest signed type that numbers so many: Arrow's dictionaries want signed ones."""
     return np.min_scalar_type(-size)
-
-
-def _readable_type(kind: pa.DataType) -> pa.DataType:
-    kind = value_type(kind)
-    return pa.large_string() if is_text(kind) else bare(kind)

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import narwhals as nw
 import pyarrow as pa
 
 from discreet.exceptions import InOwnWords, ReleaseError
@@ -39,8 +38,9 @@ from discreet.release.in_passing import InPassing
 from discreet.release.kept_columns import check_kept
 from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
-from discreet.release.manifest import FORMAT, account_of, manifest, statement
+from discreet.release.manifest import account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, load_shown, policy_in_force
+from discreet.release.released_table import like
 from discreet.release.shuffle import shuffled
 from discreet.release.table_checks import check_same_law, check_table, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
@@ -372,27 +372,4 @@ def sanitise(
     draw = _settled(keyed, alike)
     account = account_of(book.enter(draw, budget)) if book else {}
     said = {**statement(kernel, keep_order, alike), "rows": whose.told, **account, **rules.statement()}
-    return _like(table, pa.Table.from_batches(parts, schema), said)
-
-
-def _like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
-    """The table as the kind that came in, with what is said about it where that kind has a place for it."""
-    released = released.replace_schema_metadata({FORMAT: json.dumps(said)})
-    if isinstance(original, pa.Table):
-        return released
-    if isinstance(original, pa.RecordBatchReader):
-        return released.to_reader()
-    if isinstance(original, pa.RecordBatch):
-        whole = released.combine_chunks().to_batches()
-        return whole[0] if len(whole) else pa.RecordBatch.from_pylist([], released.schema)
-    frame = nw.from_native(original, pass_through=True)
-    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
-        return nw.from_arrow(released, backend="polars").lazy().to_native()
-    if isinstance(frame, nw.LazyFrame):
-        return nw.from_native(released).lazy(backend=frame.implementation).to_native()
-    if not isinstance(frame, nw.DataFrame):
-        return released
-    native = nw.from_arrow(released, backend=frame.implementation).to_native()
-    if frame.implementation.is_pandas():
-        native.attrs[FORMAT] = said
-    return native
+    return like(table, pa.Table.from_batches(parts, schema), said)

@@ -1,0 +1,54 @@
+"""A released table as the kind of table that came in: Arrow to Arrow, a frame of pandas to one of pandas, lazy to lazy.
+
+What is said about the draw goes along where the kind has a place for it: in the metadata of an Arrow schema, in the
+`attrs` of pandas.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+
+from discreet.release.manifest import FORMAT
+
+
+def like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
+    """The table as the kind that came in, with what is said about it where that kind has a place for it."""
+    released = released.replace_schema_metadata({FORMAT: json.dumps(said)})
+    if isinstance(original, pa.Table):
+        return released
+    if isinstance(original, pa.RecordBatchReader):
+        return released.to_reader()
+    if isinstance(original, pa.RecordBatch):
+        whole = released.combine_chunks().to_batches()
+        return whole[0] if len(whole) else pa.RecordBatch.from_pylist([], released.schema)
+    frame = nw.from_native(original, pass_through=True)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
+        return nw.from_arrow(released, backend="polars").lazy().to_native()
+    if isinstance(frame, nw.LazyFrame):
+        return nw.from_native(released).lazy(backend=frame.implementation).to_native()
+    if not isinstance(frame, nw.DataFrame):
+        return released
+    if not frame.implementation.is_pandas():
+        return nw.from_arrow(released, backend=frame.implementation).to_native()
+    native = _in_pandas(released)
+    native.attrs[FORMAT] = said
+    return native
+
+
+def _in_pandas(released: pa.Table) -> Any:
+    """A frame with the numbers of the table: pandas makes floats of whole numbers where one is missing, and its own
+    type for both holds them to the last digit."""
+    import pandas  # whoever gave a frame of pandas has it
+
+    def nullable(kind: pa.DataType) -> Any:
+        return pandas.api.types.pandas_dtype(f"{'U' * pa.types.is_unsigned_integer(kind)}Int{kind.bit_width}")
+
+    frame = released.to_pandas(integer_object_nulls=True)  # also where they are inside of lists and structs
+    for field, column in zip(released.schema, released.columns, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            frame[field.name] = column.to_pandas(types_mapper=nullable)
+    return frame
