@@ -125,7 +125,7 @@ def test_a_million_characters() -> None:
 
 def test_a_blank_line_is_a_missing_cell_where_there_is_one_column() -> None:
     records = CsvRecords(io.BytesIO(b"a\n1\n\n2\n"), ["a"], [])
-    assert [cell for batch in records for cell in batch.column(0).to_pylist()] == [b"1", b"", b"2"]
+    assert [cell for batch in records for cell in batch.column(0).to_pylist()] == ["1", "", "2"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.attribute import Attribute
 from discreet.exceptions import AlphabetError, TableError
-from discreet.records.cells import readable
+from discreet.records.cells import MARK, readable
 from discreet.records.letters import LetterReader
 
 TEXT = LetterReader((Attribute("colour", ("red", "blå", "")),))
@@ -81,7 +81,11 @@ def test_lists_are_refused_by_their_type() -> None:
         TEXT.check(pa.schema([("colour", pa.list_(pa.int8()))]))
 
 
-def test_what_is_published_is_utf8() -> None:
-    assert readable(pa.array([b"a\xff", None, b"\xc3\xa5"])).to_pylist() == [r"a\xff", None, "å"]
-    assert readable(pa.array([b"a\xff", None]).dictionary_encode()).to_pylist() == [r"a\xff", None]
+def test_text_that_is_published_is_utf8_and_bytes_are_bytes() -> None:
+    octets = pa.array([b"a\xff", None, b"\xc3\xa5"])
+    for cells in (octets, octets.dictionary_encode(), octets.cast(pa.large_binary())):
+        assert readable(cells).to_pylist() == octets.to_pylist()
+    text = pa.StringArray.from_buffers(3, *octets.buffers()[1:3], octets.buffers()[0])
+    for cells in (text, text.dictionary_encode()):
+        assert readable(cells).to_pylist() == [rf"{MARK}a\xff", None, "å"]
     assert np.array_equal(readable(pa.array([1, 2])), [1, 2])

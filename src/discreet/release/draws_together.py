@@ -247,7 +247,8 @@ def draws_told(protocol: AnyProtocol) -> str:
     whom = whom if one_of == 1 else f"somebody with {one_of} rows, one of them each time,"
     condition = "" if one_of == 1 else f", the second and third {CONDITION}"
     leading = promise_of(protocol).promises[0]
-    text = f"One, two and three independent draws of {whom} have level {said}{condition}."
+    changed = ", also where its value changed in between" if whom == "a record" else ""
+    text = f"One, two and three independent draws of {whom} have level at most {said}{changed}{condition}."
     belt, each = belt_of(protocol.notion), "" if rows == 1 else f" of {rows} rows"
     if belt is not None:
         most = f"{_by_ratio(leading, belt * rows):g}"

@@ -42,7 +42,7 @@ def like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
 def _in_pandas(released: pa.Table) -> Any:
     """A frame with the numbers of the table: pandas makes floats of whole numbers where one is missing, and its own
     type for both holds them to the last digit."""
-    import pandas  # whoever gave a frame of pandas has it
+    pandas = nw.dependencies.get_pandas()
 
     def nullable(kind: pa.DataType) -> Any:
         return pandas.api.types.pandas_dtype(f"{'U' * pa.types.is_unsigned_integer(kind)}Int{kind.bit_width}")
