@@ -47,7 +47,9 @@ class WorstRatio:
     other: int | None
 
     def worse(self, other: WorstRatio) -> WorstRatio:
-        """The larger of two; nothing is larger than a ratio to zero."""
+        """The larger of two; nothing is larger than a ratio to zero, and zero to zero is no ratio at all."""
+        if self.numerator == 0 or other.numerator == 0:
+            return self if other.numerator == 0 else other
         return other if other.numerator * self.denominator > self.numerator * other.denominator else self
 
 
