@@ -12,7 +12,7 @@ from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
 from discreet.notions.notion import Cone, Level, Notion, Witness, Words, check_fits, log_ratio, registered
-from discreet.notions.pml import PML
+from discreet.notions.pml import PML, likeliest_value
 from discreet.phrases import names, times
 from discreet.uncertainty.uncertainty import Uncertainty
 
@@ -57,6 +57,7 @@ class ALIP(Notion):
         over="and secret s",
         formula="e^{−l} ≤ P(y|s)/P(y) ≤ e^ε",
         promise=_promise,
+        headline=likeliest_value,
     )
 
     def __new__(cls, low: float = math.nan, up: float = math.nan) -> Any:

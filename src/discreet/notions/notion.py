@@ -69,6 +69,8 @@ class Compared(Enum):
 
 
 BEFORE: Final = Compared.before
+AND_ALSO: Final = " And: "
+"""Between the promises of a mechanism that makes several."""
 
 
 @dataclass(frozen=True)
@@ -274,9 +276,14 @@ def promised(notion: Notion, joint: Joint, epsilon: float, given: Sequence[Attri
     if not given:
         return said
     known = " and ".join(attribute.name for attribute in given)
-    conditional = said.replace("Whoever sees a", f"Whoever knows {known} of a person and sees the", 1)
-    conditional = conditional.replace("as in the whole population", f"as among people of that {known}")
-    return conditional if conditional != said else f"Among people of equal {known}, for whoever knows them: {said}"
+    return AND_ALSO.join(_beside(part, known) for part in said.split(AND_ALSO))
+
+
+def _beside(said: str, known: str) -> str:
+    """One promise, towards somebody who knows these columns."""
+    found = said.replace("Whoever sees a", f"Whoever knows {known} of a person and sees the", 1)
+    found = found.replace(" in the whole population", f" among people of that {known}")
+    return found if found != said else f"Among people of equal {known}, for whoever knows them: {said}"
 
 
 def _weighted(said: str, joint: Joint) -> str:
@@ -297,7 +304,7 @@ def joined_words(parts: tuple[Notion, ...]) -> Words:
 
     def promise(_: Notion, joint: Joint, epsilon: float) -> str:
         said = [first.promise(parts[0], joint, epsilon)]
-        return " And: ".join([*said, *(words.promise(one, joint, one.epsilon) for words, one in others)])
+        return AND_ALSO.join([*said, *(words.promise(one, joint, one.epsilon) for words, one in others)])
 
     return Words(
         name="Conjunction",

@@ -19,6 +19,11 @@ def _promise(_: PML, joint: Joint, epsilon: float) -> str:
     )
 
 
+def likeliest_value(epsilon: float) -> tuple[str, str]:
+    """What the level means where values may become less likely by more, or be ruled out."""
+    return "as likely is the most any value of the secret can become", f"× {times(epsilon)}"
+
+
 @registered
 @dataclass(frozen=True)
 class PML(Notion):
@@ -46,7 +51,7 @@ class PML(Notion):
         over="and secret s",
         formula="P(y|s)/P(y) ≤ e^ε",
         promise=_promise,
-        headline=lambda epsilon: ("as likely is the most any value of the secret can become", f"× {times(epsilon)}"),
+        headline=likeliest_value,
     )
 
     def cone(self, joint: Joint) -> Cone:

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.given_columns import Stratum
-from discreet.notions.notion import words_of
-from discreet.phrases import BITS, NATS, InformationUnit, names, rounded_up, shown, times
+from discreet.notions.notion import Notion, words_of
+from discreet.phrases import BITS, NATS, InformationUnit, names, rounded_up, shown
 from discreet.protocol.public import AnyPublic, PublicProtocol, StratifiedPublic
 from discreet.report.charts import SHADES, heat_map
 from discreet.report.mathml import formulae
@@ -43,12 +43,13 @@ def public_page(public: AnyPublic, *, bits: bool = False) -> str:
         released=names(one.reads),
         secret=_listed(one.secrets),
         given=names(given) if given else "",
-        factor=times(one.epsilon),
+        headline=words_of(one.notion).headline(one.epsilon),
+        measure=words_of(one.notion).measure,
         epsilon=rounded_up(one.epsilon),
         notion=notion_name(one.notion),
         source=SOURCES[one.source],
         promise=one.promise,
-        belts=[f"{words_of(n).title} at epsilon {rounded_up(n.epsilon)}" for n in one.notion.promises[1:]],
+        belts=[_belt(belt) for belt in one.notion.promises[1:]],
         reveals=one.reveals,
         caveats=unprotected(one.reads, given),
         statement=[(name, str(said)) for name, said in one.statement.said.items() if name != "forecast"],
@@ -61,6 +62,11 @@ def public_page(public: AnyPublic, *, bits: bool = False) -> str:
         digest=public.digest,
         full_digest=one.protocol_digest,
     )
+
+
+def _belt(belt: Notion) -> str:
+    words = words_of(belt)
+    return f"{words.title} at {words.measure} {rounded_up(belt.epsilon)}"
 
 
 def _listed(columns: tuple[str, ...]) -> str:
