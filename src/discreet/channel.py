@@ -52,7 +52,7 @@ class Channel:
 
     Arguments:
         matrix: Q, an array or a sparse one; every column adds up to one.
-        inputs, outputs: names of columns and rows; numbers if left out.
+        inputs, outputs: names of columns and rows; those of a frame, or numbers, if left out.
     Raises:
         ChannelError: an entry that is no probability, or a column that does not add up to one.
         AlphabetError: not one name for every row or column.
@@ -75,8 +75,8 @@ class Channel:
     def __init__(self, matrix: Any, inputs: Sequence[Hashable] = (), outputs: Sequence[Hashable] = ()) -> None:
         rows = _stochastic_sparse(matrix) if sparse.issparse(matrix) else _stochastic(matrix)
         object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "inputs", _named(inputs, rows.shape[1], "inputs"))
-        object.__setattr__(self, "outputs", _named(outputs, rows.shape[0], "outputs"))
+        object.__setattr__(self, "inputs", _named(inputs, _columns(matrix), rows.shape[1], "inputs"))
+        object.__setattr__(self, "outputs", _named(outputs, _index(matrix), rows.shape[0], "outputs"))
 
     @cached_property
     def matrix(self) -> Floats:
@@ -236,11 +236,25 @@ class Places(tuple[int, ...]):
     __slots__ = ()
 
 
-def _named(names: Sequence[Hashable], size: int, what: str) -> tuple[Hashable, ...]:
+def _named(names: Sequence[Hashable], own: list[Hashable], size: int, what: str) -> tuple[Hashable, ...]:
+    names = names if len(names) else own
     given = (names if isinstance(names, Places) else tuple(names)) if len(names) else Places(range(size))
     if len(given) != size or len(set(given)) != size:
         raise AlphabetError(f"{len(set(given))} different names for {size} {what}", remedy="Name each one once.")
     return given
+
+
+def _columns(matrix: Any) -> list[Hashable]:
+    """What a frame or an Arrow table calls its columns; nothing where they are numbered."""
+    names = list(getattr(matrix, "column_names", getattr(matrix, "columns", ())))
+    numbered = [f"column_{place}" for place in range(len(names))]  # by polars
+    return [] if names in (list(range(len(names))), numbered) else names
+
+
+def _index(matrix: Any) -> list[Hashable]:
+    """What a frame of pandas calls its rows; nothing where they are numbered."""
+    names = list(matrix.index) if hasattr(matrix, "columns") and hasattr(matrix, "index") else []
+    return [] if names == list(range(len(names))) else names
 
 
 def _pairs(left: tuple[Hashable, ...], right: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

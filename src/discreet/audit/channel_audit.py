@@ -19,7 +19,7 @@ from scipy.special import rel_entr
 from discreet import information
 from discreet.arrays import Floats
 from discreet.attribute import Form
-from discreet.audit.letter_order import in_columns_of, in_order_of
+from discreet.audit.letter_order import check_spoken, columns_filled, in_columns_of, in_order_of
 from discreet.audit.matrix_file import read_matrix
 from discreet.audit.sampler_audit import SamplerAudit, audit_sampler
 from discreet.channel import Channel
@@ -128,6 +128,7 @@ def audit_channel(
         True
     """
     channel = in_order_of(channel, joint)
+    check_spoken(channel, joint)
     chosen = uncertainty or default_set(joint)
     notions = {name: kind.audited(chosen) for name, kind in NOTIONS.items()}
     notions |= {words_of(one).name: one for one in promised if notions.get(words_of(one).name, one) is None}
@@ -185,7 +186,9 @@ def realised_level(channel: Channel, joint: Joint, distribution: ArrayLike | Joi
     read = in_order_of(channel, joint)
     if isinstance(distribution, Joint):
         other = replace(distribution, form=joint.form)
-        return LDP(1.0).level(in_order_of(in_columns_of(read, joint.reads, other), other), other)
+        read = in_order_of(in_columns_of(read, joint.reads, other), other)
+        check_spoken(read, other)
+        return LDP(1.0).level(read, other)
     cells = np.asarray(distribution, dtype=float)
     if cells.shape not in (joint.probabilities.shape, joint.table.shape):
         raise DistributionError(
@@ -193,6 +196,7 @@ def realised_level(channel: Channel, joint: Joint, distribution: ArrayLike | Joi
             remedy="Give P(s, x) on the same letters.",
         )
     other = Joint(cells.reshape(joint.probabilities.shape), joint.secrets, joint.releases, form=joint.form)
+    check_spoken(read, other)
     return LDP(1.0).level(read, other)
 
 
@@ -258,7 +262,7 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
 
     Raises:
         ParameterError: no joint for a mechanism that brings none.
-        ChannelError: a matrix that is no mechanism.
+        ChannelError: a matrix that is no mechanism, or says nothing of a letter that people have.
         AlphabetError: columns or letters that are not those of the joint, by name.
         ProofError: a protocol file whose promise does not hold.
 
@@ -282,13 +286,21 @@ def audit(mechanism: Any, joint: Joint | None = None, uncertainty: Uncertainty |
             (found for one in mechanism.notion.promises if (found := getattr(one, "uncertainty", None))), None
         )
         at = mechanism.joint if joint is None else joint
-        channel = in_columns_of(mechanism.channel, mechanism.joint.reads, at)
+        channel = mechanism.channel if joint is None else _everywhere(mechanism)
+        channel = in_columns_of(channel, mechanism.joint.reads, at)
         return audit_channel(channel, at, uncertainty, mechanism.epsilon, mechanism.notion.promises)
     if joint is None:
         raise ParameterError("a mechanism without a joint", where="joint", remedy="Give the joint P(S, X) to audit at.")
     if callable(mechanism):
         return audit_sampler(mechanism, joint)
     return audit_channel(mechanism if isinstance(mechanism, Channel) else Channel(mechanism), joint, uncertainty)
+
+
+def _everywhere(protocol: Protocol) -> Channel:
+    """The channel for other people than were counted: letters that nobody had are drawn from the law that the outputs
+    had then, as a release draws them."""
+    channel = columns_filled(protocol.channel, protocol.channel.silent, protocol.marginal / 2.0**protocol.bits)
+    return protocol.channel if channel is None else channel
 
 
 def _its_own_channel(given: PublicProtocol | StratifiedPublic | StratifiedProtocol, joint: Joint | None) -> Channel:

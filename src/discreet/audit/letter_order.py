@@ -6,13 +6,19 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import Final
 
+import numpy as np
+from scipy import sparse
+
+from discreet.arrays import Floats, Indices
 from discreet.attribute import Attribute
 from discreet.channel import Channel
-from discreet.exceptions import AlphabetError
+from discreet.exceptions import AlphabetError, ChannelError
 from discreet.joint import Joint
 
 DEFAULT_NAME: Final = re.compile(r"(secret|release)\d*")
 """What a column is called that nobody named."""
+MOST_FILLED: Final = 1 << 23
+"""Entries for letters that nobody had: a hundred megabytes."""
 
 
 def in_order_of(channel: Channel, joint: Joint) -> Channel:
@@ -52,3 +58,25 @@ def in_columns_of(channel: Channel, reads: Sequence[Attribute], joint: Joint) ->
     order = [names.index(name) for name in wanted]
     inputs = [tuple(letter[place] for place in order) for letter in channel.inputs if isinstance(letter, tuple)]
     return Channel(channel.rows, inputs, channel.outputs)
+
+
+def check_spoken(channel: Channel, joint: Joint) -> None:
+    """ChannelError where a letter that people have has an empty column: nothing says what is released of it."""
+    if not isinstance(channel.rows, np.ndarray) and (joint.prior[channel.silent] > 0).any():
+        raise ChannelError(
+            "an empty column, of a letter that people have",
+            where=f"column {int(channel.silent[joint.prior[channel.silent] > 0][0])}",
+            remedy="Q[y, x]: a column that adds up to one for every letter.",
+        )
+
+
+def columns_filled(channel: Channel, letters: Indices, law: Floats) -> Channel | None:
+    """The channel with this law of outputs in the empty columns of these letters. None where that would be too much."""
+    drawn = np.flatnonzero(law)
+    if isinstance(channel.rows, np.ndarray) or not len(letters):
+        return channel
+    if len(letters) * len(drawn) > MOST_FILLED:
+        return None
+    places = np.tile(drawn, len(letters)), np.repeat(letters, len(drawn))
+    columns = sparse.csr_array((np.tile(law[drawn], len(letters)), places), shape=channel.rows.shape)
+    return Channel(sparse.csr_array(channel.rows + columns), channel.inputs, channel.outputs)

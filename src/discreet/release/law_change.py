@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from scipy import sparse
 
 from discreet.arrays import Floats, Integers
 from discreet.attribute import Attribute
+from discreet.audit.letter_order import columns_filled
 from discreet.channel import Channel
 from discreet.exceptions import DiscreetError
 from discreet.joint import Joint
@@ -28,8 +28,6 @@ from discreet.release.record_counts import RecordCounts
 
 CHANCE: Final = 0.01
 """How often a table of the same law is said to have another one."""
-MOST_FILLED: Final = 1 << 23
-"""Entries for letters that nobody had: a hundred megabytes."""
 
 
 def law_change(
@@ -82,15 +80,8 @@ def channel_at(protocol: Protocol, there: Joint) -> Channel | None:
     """The channel with a column for every letter of another table: letters that nobody had when it was made are drawn
     from the law that the outputs had *then*. None where that would be too much."""
     channel = protocol.channel
-    if isinstance(channel.rows, np.ndarray):
-        return channel
-    silent, law = channel.silent[there.prior[channel.silent] > 0], protocol.marginal / 2.0**protocol.bits
-    drawn = np.flatnonzero(law)
-    if len(silent) * len(drawn) > MOST_FILLED:
-        return None
-    places = np.tile(drawn, len(silent)), np.repeat(silent, len(drawn))
-    filled = sparse.csr_array((np.tile(law[drawn], len(silent)), places), shape=channel.rows.shape)
-    return Channel(sparse.csr_array(channel.rows + filled), channel.inputs, channel.outputs)
+    silent = channel.silent[there.prior[channel.silent] > 0]
+    return columns_filled(channel, silent, protocol.marginal / 2.0**protocol.bits)
 
 
 def by_chance(protocol: AnyProtocol, prior: Floats, n: int) -> float:
