@@ -42,8 +42,11 @@ def whole(rows: Rows) -> Floats:
 
 
 def unmasked(given: Any) -> Any:
-    """What was given, unless some of it is masked: as a plain array it would show what is under the mask."""
+    """What was given, unless some of it is masked or complex: as plain numbers it would show what is under the mask,
+    or a part of itself."""
     parts = given if isinstance(given, list | tuple) else ()
     if any(isinstance(one, np.ma.MaskedArray) for one in (given, *parts)):
         raise ParameterError("a masked array", where="array", remedy="Say what is under its mask: array.filled(0).")
+    if np.iscomplexobj(given):
+        raise ParameterError("complex numbers", where="array", remedy="Give real ones, array.real.")
     return given

@@ -213,7 +213,7 @@ def _stochastic(given: object) -> NDArray[np.float64]:
 
 def _stochastic_sparse(given: Any) -> sparse.csr_array:
     """The same for a sparse matrix, whose columns may also be empty."""
-    rows = sparse.csr_array(given, dtype=float, copy=True)
+    rows = sparse.csr_array(unmasked(given), dtype=float, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if 0 in rows.shape:

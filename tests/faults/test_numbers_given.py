@@ -90,3 +90,11 @@ def test_columns_of_a_frame_that_are_numbered_are_named_as_text():
     assert joint.counts.tolist() == [[9, 0], [0, 18]]
     released = dc.design(joint, dc.LIP(0.5)).protocol.sanitise(frame, keep=["2"], keep_anyway=True)
     assert sorted(released["2"]) == list(range(27))
+
+
+@pytest.mark.parametrize("made", [dc.Channel, lambda m: dc.audit(m, JOINT), dc.Joint.from_counts, dc.Joint])
+def test_complex_numbers_are_refused(made):
+    """Once their real parts were taken."""
+    for given in (np.array([[0.7, 0.3], [0.3, 0.7]]) + 1j, sparse.csr_array(np.eye(2) + 0j)):
+        with pytest.raises(dc.InputError, match="complex"):
+            made(given)

@@ -3,12 +3,17 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.phrases import times
 from discreet.protocol.file import ESCAPED, canonical
 from discreet.protocol.public_file import decode_public
 from discreet.protocol.strata import StratifiedProtocol
+from discreet.report import public_page
+from discreet.report.page import page
+from discreet.study.study import Study
 from discreet.uncertainty import Everything
 
 COUNTS = np.array([[60, 25, 15], [30, 30, 40]])
@@ -105,3 +110,26 @@ def test_the_secret_is_no_given_column():
     public = StratifiedProtocol((dc.Attribute("g", ("k",)),), {("k",): protocol}).public()
     with pytest.raises(dc.ProtocolError, match="column of the secret"):
         decode_public(altered(public, lambda c: c.update(secrets=["g"])))
+
+
+def persons() -> dc.Protocol:
+    rng = np.random.default_rng(1)
+    people = [(f"p{i}", s, rng.choice(list("xyz"))) for i in range(900) for s in [rng.choice(["a", "b"])] for _ in "12"]
+    table = pa.table(dict(zip(("id", "s", "x"), map(list, zip(*people, strict=True)), strict=True)))
+    joint = dc.Joint.from_table(table, secret="s", release="x", person="id", rows="independent")
+    return dc.design(joint, dc.LIP(0.6), time_limit=5).protocol
+
+
+def test_what_rows_of_a_person_tell_together_is_what_is_promised():
+    """Once any number was taken, and the page told the level of one row in large letters."""
+    protocol = persons()
+    public, together = protocol.public(), protocol.statement.rows.epsilon
+    assert together > protocol.epsilon
+    assert decode_public(public.encode()).statement.rows.epsilon == together
+    for change in (lambda rows: rows.update(epsilon="0.1"), lambda rows: rows.pop("epsilon")):
+        with pytest.raises(dc.ProtocolError, match="rows of a person"):
+            decode_public(altered(public, lambda c, change=change: change(c["statement"]["rows"])))
+    for text in (public_page(public), page(Study(protocol))):
+        assert f"× {times(together)}" in text
+    assert "each drawn by itself" in public_page(public)
+    assert "{" not in public_page(public).split("</style>")[1]

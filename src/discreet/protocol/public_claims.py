@@ -21,6 +21,7 @@ from discreet.joint import Joint
 from discreet.notions import RLDP, OrdinaryLDP
 from discreet.notions.notion import Notion, promised, words_of
 from discreet.protocol.public import AnyPublic, PublicProtocol, StratifiedPublic
+from discreet.records.persons import Rule, WhoseRows
 from discreet.uncertainty.sets import Everything
 
 NUMBER: Final = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -37,6 +38,9 @@ def check_claims(public: AnyPublic) -> None:
     frame = _frame(first)
     _check_words(first, frame, given)
     for one in each:
+        rows = one.statement.rows
+        if isinstance(rows, WhoseRows) and rows.rule is Rule.independent and rows.epsilon != one.notion.epsilon:
+            raise _contradiction("rows of a person that tell together what the promise does not allow", "rows")
         for notion in one.notion.promises:
             if not _may_hold(notion, one, frame):
                 raise _contradiction(f"weights that are not those of {words_of(notion).title}", "weights")

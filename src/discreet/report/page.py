@@ -82,7 +82,7 @@ def page_facts(study: Study, unit: InformationUnit) -> dict[str, Any]:
         "released": names(joint.releases),
         "secret": names(joint.secrets),
         **_headline(study),
-        "headline": words_of(protocol.notion).headline(protocol.epsilon),
+        "headline": words_of(protocol.notion).headline(protocol.statement.to_a_unit(protocol.epsilon)),
         "records": f"{joint.n:,}" if joint.n else "–",
         "outputs": len(protocol.outputs),
         "promise": guarantee(protocol),

@@ -52,7 +52,7 @@ def public_page(public: AnyPublic, *, bits: bool = False) -> str:
         belts=[_belt(belt) for belt in one.notion.promises[1:]],
         reveals=one.reveals,
         caveats=unprotected(one.reads, given),
-        statement=[(name, str(said)) for name, said in one.statement.said.items() if name != "forecast"],
+        statement=[(name, str(getattr(one.statement, name))) for name in one.statement.said if name != "forecast"],
         outputs=len(public.outputs),
         **_kept(groups, unit),
         rows=[_row(key, channel, share) for key, channel, share in groups] if given else [],
