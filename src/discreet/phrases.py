@@ -21,6 +21,8 @@ PLAIN = 1e9
 """From here on numbers are written with a power of ten."""
 LARGEST_POWER = 700.0
 """e^700 is about 1e304, near the end of floating point."""
+LONGEST_SHOWN = 300
+"""Characters of a letter that people are shown; a terminal takes time in the square of a line."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,20 @@ NATS, BITS = InformationUnit("nats", 1.0), InformationUnit("bits", math.log(2)) 
 
 
 def shown(letter: Hashable) -> str:
-    """A letter for people."""
-    return visible(label(letter))
+    """A letter for people, cut where nobody would read on."""
+    return visible(cut(label(letter)))
+
+
+def cut(text: str) -> str:
+    """The beginning of a text that nobody reads to its end."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… ({len(text):,} characters)"
 
 
 def quoted(letter: Hashable) -> str:
     """Text in quotes, tuples joined, everything else as it is written."""
     if isinstance(letter, tuple):
         return "(" + ", ".join(quoted(part) for part in letter) + ")"
-    return visible(f"'{letter}'" if isinstance(letter, str) else str(letter))
+    return visible(f"'{cut(letter)}'" if isinstance(letter, str) else cut(str(letter)))
 
 
 def named_apart(letters: Sequence[Hashable], words: Callable[[Hashable], str]) -> list[str]:

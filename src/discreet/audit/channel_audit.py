@@ -39,6 +39,8 @@ from discreet.wording import in_words
 
 LIMITED_CELLS = 5_000
 """Exact limits of so many cells take some ten seconds; an audit that nobody asked them of takes no longer."""
+MOST_PAIRED = 2_000
+"""Secrets whose pairs are compared over a chi-square set; for more of them an audit leaves the set out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +157,12 @@ def audit_channel(
 
 def default_set(joint: Joint) -> Uncertainty | None:
     """What an audit takes for F where nothing is stated: exact limits where counts are known and few, the chi-square
-    set where only n is, or where limits would take longer than everything else."""
+    set where only n is, or where limits would take longer than everything else; nothing for very many secrets."""
     if joint.n is None:
         return None
-    few = joint.counts is not None and joint.counts.size <= LIMITED_CELLS and joint.n <= MOST_RECORDS
-    return Confidence() if few else ChiSquare()
+    if joint.counts is not None and joint.counts.size <= LIMITED_CELLS and joint.n <= MOST_RECORDS:
+        return Confidence()
+    return ChiSquare() if len(joint.seen) <= MOST_PAIRED else None
 
 
 def realised_level(channel: Channel, joint: Joint, distribution: ArrayLike | Joint) -> Level:

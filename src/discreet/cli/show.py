@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +18,7 @@ from discreet.exceptions import unseen, visible
 from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum
 from discreet.information import share_kept
 from discreet.notions.notion import words_of
-from discreet.phrases import InformationUnit, named_apart, names, rounded_up, shown
+from discreet.phrases import LONGEST_SHOWN, InformationUnit, cut, named_apart, names, rounded_up, shown
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.study.purposes import Purpose, purpose_of
 from discreet.utilities.utility import MutualInformation
@@ -50,6 +51,8 @@ MOST_OF: Final = {
     Purpose.information: "information",
 }
 MARKS: Final = "●+×○"
+ENDLESS: Final = re.compile(rf"\S{{{LONGEST_SHOWN + 1},}}")
+"""No word of a language."""
 stdout = Console(highlight=False, emoji=False)
 stderr = Console(stderr=True, highlight=False, emoji=False)
 
@@ -76,14 +79,19 @@ def facts(title: str, rows: Mapping[str, str], console: Console = stdout) -> Non
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     for name, value in rows.items():
-        table.add_row(Text(visible(name)), Text(visible(value)))
+        table.add_row(Text(visible(name)), Text(visible(shortened_words(value))))
     console.print(table)
     console.print()
 
 
 def paragraph(text: str, console: Console = stdout, style: str = "") -> None:
-    console.print(Text(visible(text)), style=style)
+    console.print(Text(visible(shortened_words(text))), style=style)
     console.print()
+
+
+def shortened_words(text: str) -> str:
+    """Whatever is as long as only a value can be, cut: a terminal takes time in the square of a line."""
+    return ENDLESS.sub(lambda found: cut(found[0]), text)
 
 
 def show_joint(joint: AnyJoint, source: str, size: ExpectedSize | None = None) -> None:

@@ -62,7 +62,7 @@ class LDP(Notion):
     def cone(self, joint: Joint) -> Cone:
         """p_{Z|s}·v ≤ e^ε p_{Z|s'}·v"""
         conditionals = joint.letter_given_secret
-        first, second = ordered_pairs(len(conditionals))
+        first, second = ordered_pairs(*conditionals.shape)
         return Cone(conditionals[first] - np.exp(self.epsilon) * conditionals[second])
 
     def level(self, channel: Channel, joint: Joint) -> Level:

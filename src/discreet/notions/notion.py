@@ -69,6 +69,8 @@ class Compared(Enum):
 
 
 BEFORE: Final = Compared.before
+MOST_COMPARED: Final = 1 << 26
+"""Numbers in the conditions of all pairs: half a gigabyte."""
 AND_ALSO: Final = " And: "
 """Between the promises of a mechanism that makes several."""
 
@@ -354,8 +356,14 @@ def check_fits(channel: Channel, joint: Joint) -> None:
         )
 
 
-def ordered_pairs(size: int) -> tuple[Indices, Indices]:
-    """All (i, j) with i ≠ j."""
+def ordered_pairs(size: int, width: int = 1) -> tuple[Indices, Indices]:
+    """All (i, j) with i ≠ j; ParameterError where conditions of so many numbers each would fill the memory."""
+    if size * size * width > MOST_COMPARED:
+        raise ParameterError(
+            f"{size:,} values are too many to compare in pairs",
+            where="secrets",
+            remedy="Merge rare ones, or promise LIP or PML, which compare every value with all of them together.",
+        )
     first, second = np.nonzero(~np.eye(size, dtype=bool))
     return first, second
 

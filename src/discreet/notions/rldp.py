@@ -17,6 +17,7 @@ from discreet.arrays import Floats, Indices
 from discreet.channel import Channel
 from discreet.joint import Joint
 from discreet.notions.notion import (
+    MOST_COMPARED,
     Cone,
     Level,
     Notion,
@@ -96,7 +97,7 @@ class RLDP(Notion):
         for the whole simplex all of them can be listed: v_{s,u} ≤ e^ε v_{s',u'} (Proposition 3).
         """
         known, price = self.uncertainty.around(joint), float(np.exp(self.epsilon))
-        first, second = _all_pairs(known)
+        first, second = _all_pairs(known, len(joint.letters))
         if known.everything and len(first) * known.estimate.shape[1] ** 2 * len(joint.letters) <= LISTED_ENTRIES:
             return Cone(_corner_rows(joint, first, second, price))
         at_estimate = pair_rows(joint, first, second, known.conditional[first], known.conditional[second], price)
@@ -146,7 +147,9 @@ def _row_blocks(
 ) -> Iterator[tuple[Indices, Floats, Floats | None]]:
     """Rows v(output, secret, letter): all letters, or over a Rényi ball groups of equal ones with their laws."""
     if isinstance(channel.rows, np.ndarray):
-        yield np.arange(len(channel.outputs)), joint.expand(channel.rows), None
+        step = max(1, MOST_COMPARED // max(1, len(known.compared)) ** 2)
+        for outputs in np.split(np.arange(len(channel.outputs)), range(step, len(channel.outputs), step)):
+            yield outputs, joint.expand(channel.rows[outputs]), None
     elif isinstance(known, RenyiBall):
         for groups in grouped_rows(channel.rows, joint, known):
             yield groups.outputs, groups.values, groups.laws
@@ -200,8 +203,8 @@ def pair_rows(joint: Joint, s: Indices, t: Indices, upper: Floats, lower: Floats
     return blocks.reshape(len(s), c * k) if joint.reads_secret else np.asarray(blocks.sum(axis=1))
 
 
-def _all_pairs(known: UncertaintySet) -> tuple[Indices, Indices]:
-    first, second = ordered_pairs(len(known.compared))
+def _all_pairs(known: UncertaintySet, width: int = 1) -> tuple[Indices, Indices]:
+    first, second = ordered_pairs(len(known.compared), width)
     return known.compared[first], known.compared[second]
 
 
@@ -219,9 +222,12 @@ def _worst_pair(known: UncertaintySet, rows: Floats, laws: Floats | None = None,
     Bounds for all pairs at once leave few that could be the worst; these are solved exactly, most promising first.
     Without a budget the bounds are attained. Pairs of empty rows compare nothing.
     """
+    if not isinstance(known, RenyiBall):
+        most, least = (part.value[:, known.compared] for part in known.ranges(rows))
+        return _worst_of_each(most, least, known.compared, floor)
     first, second = _all_pairs(known)
-    if not isinstance(known, RenyiBall) or _one_split(known):
-        ranges = known.ranges(rows) if laws is None or not isinstance(known, RenyiBall) else known.ranges(rows, laws)
+    if _one_split(known):
+        ranges = known.ranges(rows) if laws is None else known.ranges(rows, laws)
         most, least = (part.value[:, of] for part, of in zip(ranges, (first, second), strict=True))
         bound = np.divide(most, least, out=np.where(most > 0, np.inf, 0.0), where=least > 0)
     else:
@@ -231,8 +237,6 @@ def _worst_pair(known: UncertaintySet, rows: Floats, laws: Floats | None = None,
         if bound[y[0], pair[0]] <= best.ratio:
             break
         s, t = first[pair], second[pair]
-        if not isinstance(known, RenyiBall):
-            return WorstPair(int(y[0]), int(s[0]), int(t[0]), float(bound[y[0], pair[0]]), 0.0)
         pairs = SecretPairs.of(known, s, t, rows[y, s], rows[y, t], None if laws is None else (laws[y, s], laws[y, t]))
         worst = worst_ratio(pairs)
         ratios = np.where(np.isnan(worst.bound), np.inf, worst.bound)
@@ -240,6 +244,23 @@ def _worst_pair(known: UncertaintySet, rows: Floats, laws: Floats | None = None,
         if ratios[i] > best.ratio:
             best = WorstPair(int(y[i]), int(s[i]), int(t[i]), float(ratios[i]), float(worst.split[i]))
     return best
+
+
+def _worst_of_each(most: Floats, least: Floats, compared: Indices, floor: float) -> WorstPair:
+    """The same where nothing is shared between secrets: each is compared with the other one of the smallest mean."""
+    best, (outputs, size) = NOTHING_TOLD._replace(ratio=floor), most.shape
+    if size < 2:
+        return best
+    lowest = least.argmin(axis=1)[:, None]
+    without = least.copy()
+    np.put_along_axis(without, lowest, np.inf, axis=1)
+    other = np.where(np.arange(size) == lowest, without.argmin(axis=1)[:, None], lowest)
+    low = np.take_along_axis(least, other, axis=1)
+    bound = np.divide(most, low, out=np.where(most > 0, np.inf, 0.0), where=low > 0)
+    y, s = np.unravel_index(int(bound.argmax()), (outputs, size))
+    if bound[y, s] <= floor:
+        return best
+    return WorstPair(int(y), int(compared[s]), int(compared[other[y, s]]), float(bound[y, s]), 0.0)
 
 
 def _worst_distribution(known: UncertaintySet, row: Floats, s: int, t: int, split: float) -> Floats:
