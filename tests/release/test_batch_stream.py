@@ -130,7 +130,9 @@ def test_columns_in_another_order_are_the_same(protocol, key):
     assert cells(sanitise_batches(iter(parts), protocol, key=key, identity="id", keep=["id"])) == whole
 
 
-@pytest.mark.parametrize("batches", [[], 5, None, iter([5]), [[1, 2]], ["x"]], ids=repr)
+@pytest.mark.parametrize(
+    "batches", [[], 5, None, iter([5]), [[1, 2]], ["x"]], ids=lambda batches: type(batches).__name__
+)
 def test_what_has_no_batches_is_refused_in_own_words(protocol, key, batches):
     with pytest.raises(dc.ReleaseError, match="batch"):
         sanitise_batches(batches, protocol, key=key, identity="id")
