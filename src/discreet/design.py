@@ -27,6 +27,7 @@ from discreet.records.persons import Rule, WhoseRows
 from discreet.solvers.methods import METHODS, plan
 from discreet.solvers.problem import Effort, Problem, Progress, Status
 from discreet.solvers.retreat import retreat
+from discreet.uncertainty.confidence import check_chosen_beforehand
 from discreet.utilities.accuracy import Accuracy
 from discreet.utilities.agreement import Agreement
 from discreet.utilities.utility import MutualInformation, Utility
@@ -241,7 +242,7 @@ def design(
         return _design_strata(joint, notion, force, time_limit, method, utility, sees_secret, gap, progress)
     started, compiled = time.perf_counter(), compiling.seconds()
     form = joint.curator() if sees_secret else joint
-    form = form.one_row_each() if counts_people(notion) else form
+    form = form.one_row_each() if notion.counted else form
     check_private(form, notion)
     chosen = plan(form, notion, utility).method if method == "auto" else method
     if chosen not in METHODS:
@@ -290,7 +291,9 @@ def _design_strata(
 ) -> StratifiedDesign:
     """Every stratum by itself, each with its part of the time that is left."""
     if not force:
-        joint.check_sizes()
+        joint.check_sizes(by_name=notion.counted)
+    if notion.counted:
+        check_chosen_beforehand(joint.given)
     method, utility, sees_secret, gap, progress = options
     shared, effort, found = in_each_stratum(notion, len(joint.strata)), Effort.within(time_limit, gap), {}
     for number, (key, one) in enumerate(joint.strata.items()):
@@ -311,11 +314,6 @@ def _design_strata(
 # ---- several rows of one person (theory 7.3) -------------------------------------------------------------------------
 
 
-def counts_people(notion: Notion) -> bool:
-    """Whether a promise rests on how many people were counted."""
-    return any(hasattr(getattr(one, "uncertainty", None), "confidence") for one in notion.promises)
-
-
 def _drawn_independently(joint: Joint | StratifiedJoint) -> WhoseRows | None:
     whose = (joint.first if isinstance(joint, StratifiedJoint) else joint).rows
     return whose if whose is not None and whose.rule is Rule.independent else None
@@ -327,7 +325,7 @@ def _design_rows(
     """The notion is what a person is promised; the mechanism of a row is the strongest found that keeps it."""
     found: dict[float, Design | StratifiedDesign] = {}
     effort = Effort.within(time_limit, options["gap"])
-    once = counts_people(notion)
+    once = notion.counted
     counted = _mapped(joint, lambda one: replace(one.one_row_each() if once else one, rows=None))
 
     def tried(epsilon: float) -> float:

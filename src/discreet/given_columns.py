@@ -6,7 +6,6 @@ the whole is the best one of each stratum, its value I(X;Y|K) = Σ_k P(k) I(X;Y|
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from discreet.arrays import Integers
 from discreet.attribute import Attribute, Form, distinct_names
 from discreet.exceptions import AlphabetError, DistributionError
 from discreet.joint import Joint
+from discreet.phrases import few_as_one
 
 MOST_STRATA = 200
 FEW_RECORDS, FEW_WITH_A_SECRET = 200, 30
@@ -123,16 +123,17 @@ class StratifiedJoint:
         """The same for mechanisms that read (S, X) and are judged by I(X;Y|K)."""
         return in_form(self, Form.CURATOR)
 
-    def check_sizes(self) -> None:
+    def check_sizes(self, *, by_name: bool = False) -> None:
         """DistributionError if a stratum is too small to design on, with the merge that would help. Which one it is,
-        and which values are rare, is not said: a stratum of one record is that record.
+        and which values are rare, is not said: a stratum of one record is that record. Confidence in the counts wants
+        groups `by_name`.
 
         Strata with noise pass: what is promised over exact limits holds for the smallest, and costs utility."""
         counted = [joint for joint in self.strata.values() if joint.noise is None]
         anyway, columns = "Or design it all the same with --force (force=True).", [one.name for one in self.given]
         small = sum((joint.n or 0) < FEW_RECORDS for joint in counted)
         if small:
-            merged = " ".join(f"--merge {shlex.quote(f'{name}:rare:{FEW_RECORDS}')}" for name in columns)
+            merged = " ".join(few_as_one(name, FEW_RECORDS, by_name=by_name) for name in columns)
             raise DistributionError(
                 f"{small} of {len(self.strata)} strata with fewer than {FEW_RECORDS} records",
                 where=", ".join(columns),
@@ -147,10 +148,10 @@ class StratifiedJoint:
                 f"a value of the secret with fewer than {FEW_WITH_A_SECRET} records, in "
                 f"{int(rare.any(axis=1).sum())} of {len(self.strata)} strata",
                 where=f"{names} beside {', '.join(columns)}",
-                remedy=f"{self._merge_secret(s)} {anyway}",
+                remedy=f"{self._merge_secret(s, by_name)} {anyway}",
             )
 
-    def _merge_secret(self, s: int) -> str:
+    def _merge_secret(self, s: int, by_name: bool) -> str:
         """The value of the secret that, with this one, is common enough in all strata, and is most like it there."""
         joints = list(self.strata.values())
         tables = np.array([one.table * (one.n or 0) for one in joints])
@@ -165,9 +166,7 @@ class StratifiedJoint:
         names = joints[0].secret_letters
         if min(whole[s].sum(), whole[t].sum()) < NAMED - 0.5:
             column = ", ".join(one.name for one in self.secrets)
-            return (
-                f"Merge values that few have (--merge {shlex.quote(f'{column}:rare:{NAMED}')}), or give fewer columns."
-            )
+            return f"Merge values that few have ({few_as_one(column, NAMED, by_name=by_name)}), or give fewer columns."
         return (
             f"Merge {names[s]!r} with {names[t]!r}, which is most like it{', or more' if short[t] else ''} (--merge)."
         )

@@ -8,6 +8,7 @@ of an uncertainty set (`SetWords.holds`) and of `wording`.
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,13 @@ def quoted(letter: Hashable) -> str:
     if isinstance(letter, tuple):
         return "(" + ", ".join(quoted(part) for part in letter) + ")"
     return visible(f"'{cut(letter)}'" if isinstance(letter, str) else cut(str(letter)))
+
+
+def few_as_one(column: str, records: int, *, by_name: bool) -> str:
+    """The option that makes one value of those that few records have: by their number, or by name where the counts
+    must not choose (theory 5.1). Without a column, of every one."""
+    number = f"{column}:rare:{records}" if column else f"rare:{records}"
+    return "--merge " + shlex.quote(visible(f"{column or 'column'}: A, B -> C" if by_name else number))
 
 
 def named_apart(letters: Sequence[Hashable], words: Callable[[Hashable], str]) -> list[str]:

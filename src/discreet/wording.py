@@ -16,7 +16,7 @@ from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.notions.average import OnAverage
 from discreet.notions.lip import LIP
 from discreet.notions.notion import BEFORE, Level, Notion, at_prior, promised, words_of
-from discreet.phrases import names, percent, quoted, rounded_up, shown, times
+from discreet.phrases import few_as_one, names, percent, quoted, rounded_up, shown, times
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.persons import Rule, WhoseRows
 from discreet.uncertainty.confidence import Confidence
@@ -159,17 +159,18 @@ def costly(joint: AnyJoint, found: Iterable[tuple[Hashable, float]]) -> str:
     )
 
 
-def rare_values(secret: str, values: int, rare: int, merged: int, now: float, then: float) -> str:
+def rare_values(
+    secret: str, values: int, rare: int, merged: int, now: float, then: float, *, by_name: bool = False
+) -> str:
     """What rare values of the secret cost, and how to group them; empty where that would keep hardly more."""
     if then < now + COSTLY:
         return ""
-    grouped, how = (
-        ("these", f"{secret}:rare:{RARE_RECORDS}") if rare > 1 else ("it and the next", f"{secret}: A, B -> C")
-    )
+    grouped = "these" if rare > 1 else "it and the next"
+    how = few_as_one(secret, RARE_RECORDS, by_name=by_name or rare == 1)
     return (
         f"{visible(secret)}: {values:,} values, {rare:,} with fewer than {RARE_RECORDS} records. Group them: with "
         f"{grouped} as one value, {_percent_down(now)} kept becomes about {_percent_down(then)} "
-        f"(--merge {visible(how)!r}). What is grouped, {merged:,} values here, is protected as one."
+        f"({how}). What is grouped, {merged:,} values here, is protected as one."
     )
 
 

@@ -146,7 +146,7 @@ def show_study(study: Study, unit: InformationUnit) -> None:
         paragraph(costs)
     if study.rare_secrets is not None:
         secret = "×".join(attribute.name for attribute in joint.secrets)
-        if advice := rare_values(secret, **vars(study.rare_secrets)):
+        if advice := rare_values(secret, **vars(study.rare_secrets), by_name=study.protocol.notion.counted):
             paragraph(advice)
     for caveat in caveats(protocol):
         stdout.print(f"  - {visible(caveat)}", markup=False)

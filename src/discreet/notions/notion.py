@@ -208,6 +208,12 @@ class Notion(ABC):
         """The notions that this one consists of: itself, unless several were joined with `&`."""
         return (self,)
 
+    @property
+    def counted(self) -> bool:
+        """Whether a promise rests on confidence in counts: on how many people were counted, and on groups that these
+        counts did not choose."""
+        return any(hasattr(getattr(one, "uncertainty", None), "confidence") for one in self.promises)
+
     def __and__(self, other: Notion) -> Notion:
         """Both promises at once; the level that is stated is that of the first, or of the one about an average."""
         from discreet.notions.conjunction import Conjunction

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
@@ -104,9 +104,15 @@ def numbers_of(texts: pa.Array) -> Floats:
 
 @dataclass(frozen=True)
 class ColumnGrouping:
-    """What is done to the values of one column, step by step."""
+    """What is done to the values of one column, step by step.
+
+    Attributes:
+        steps: bins, merges, and the rest.
+        learnt: whether some of it was chosen by looking at the counts that it groups. No file says so.
+    """
 
     steps: tuple[Step, ...]
+    learnt: bool = field(default=False, compare=False)
 
     def apply(self, texts: pa.Array) -> pa.Array:
         """The letters of these values, as text; null where a value is missing or no number."""
@@ -197,7 +203,7 @@ class Grouping:
         records = self.records_of(column)
         if records > 0:
             steps += _rest(ColumnGrouping(tuple(steps)).apply(values), counts, records)
-        return ColumnGrouping(tuple(steps)) if steps else None
+        return ColumnGrouping(tuple(steps), self.learns(column)) if steps else None
 
 
 def _edges(given: Sequence[Any] | str, values: pa.Array, counts: Integers, column: str) -> tuple[str, ...]:
@@ -313,5 +319,5 @@ def merging(secrets: tuple[Attribute, ...], letters: Sequence[Hashable], into: H
     """What the one column of the secret is to go through so that it has the merged letters, if that can be written."""
     if len(secrets) > 1 or not isinstance(into, str) or not all(isinstance(letter, str) for letter in letters):
         return None
-    before = secrets[0].grouping.steps if secrets[0].grouping else ()
-    return ColumnGrouping((*before, Merged(tuple(map(str, letters)), into)))
+    before = secrets[0].grouping or ColumnGrouping(())
+    return replace(before, steps=(*before.steps, Merged(tuple(map(str, letters)), into)))

@@ -66,7 +66,7 @@ class Sparseness:
             f"{FEW} records, {self.records:.0%} of all. What is promised holds for the proportions in this table; for "
             "people like these the level can be far higher, because so few records say little about a combination. "
             "A set around the estimate (--notion rlip or rldp) holds for them too, and coarser letters "
-            "(--bins, --merge rare:50) leave fewer such cells and keep more under it."
+            "(--bins with edges, --merge by name) leave fewer such cells and keep more under it."
         )
 
 
@@ -178,7 +178,7 @@ def _remedies(joint: Joint, notion: Notion, strata: int, time_limit: float | Non
     """Ways that bring the design below the limits, those that keep most first."""
     whole = entropy(joint.target_prior)
     table = joint.probabilities.sum(axis=0)
-    ways = [way for way in _smaller(joint, table) if way[1].size < table.size]
+    ways = [way for way in _smaller(joint, table, notion.counted) if way[1].size < table.size]
     found = []
     for words, law in ways:
         factor = law.size / table.size
@@ -194,9 +194,10 @@ def _remedies(joint: Joint, notion: Notion, strata: int, time_limit: float | Non
     yield from sorted(found, key=lambda one: -one.keeps)[:MOST_ADVICE]
 
 
-def _smaller(joint: Joint, table: Floats) -> Iterator[tuple[str, Floats]]:
-    """Rare values as one, the largest columns left out one after the other, and both."""
-    records = joint.n or 0
+def _smaller(joint: Joint, table: Floats, counted: bool) -> Iterator[tuple[str, Floats]]:
+    """Rare values as one, unless these counts must not choose them; the largest columns left out one after the other;
+    and both."""
+    records = 0 if counted else joint.n or 0
     grouped = {rare: _merged(table, rare / records) for rare in RARE} if records else {}
     for rare, law in grouped.items():
         yield f"--merge rare:{rare}", law

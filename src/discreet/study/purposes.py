@@ -24,6 +24,7 @@ from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.information import share_kept
 from discreet.joint import Joint
 from discreet.notions.notion import Notion
+from discreet.phrases import few_as_one
 from discreet.protocol import Protocol
 from discreet.solvers.problem import Effort
 from discreet.utilities.accuracy import Accuracy, Balance
@@ -101,7 +102,7 @@ def serve(joint: AnyJoint, notion: Notion, purpose: Purpose, **options: Any) -> 
         raise UnfinishedError(
             f"more letters than {purpose} can be designed for beside given columns",
             where=", ".join(attribute.name for attribute in first.releases),
-            remedy="Group rare values (--merge rare:50), or design for information.",
+            remedy=f"Group rare values ({few_as_one('', 50, by_name=notion.counted)}), or design for information.",
         )
     return (
         _values_of_many(joint, notion, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from discreet.estimate import Forecast
 from discreet.given_columns import StratifiedJoint
-from discreet.phrases import shown
+from discreet.phrases import few_as_one, shown
 
 if TYPE_CHECKING:
     from discreet.study.study import Study
@@ -25,23 +24,24 @@ MOST_NAMED: Final = 5
 
 def study_warnings(study: Study) -> tuple[str, ...]:
     """Sentences, empty if all is well."""
-    said = [one for expected in study.forecasts if (one := _worth_little(expected))]
+    rare = few_as_one("", 50, by_name=study.protocol.notion.counted)
+    said = [one for expected in study.forecasts if (one := _worth_little(expected, rare))]
     return (*said, *_rare(study))
 
 
-def _worth_little(expected: Forecast) -> str:
+def _worth_little(expected: Forecast, rare: str) -> str:
     if expected.worth >= LITTLE or len(expected.names) > 1:
         return ""
     column = expected.names[0]
     if expected.worth == 0:
         return (
             f"This release does not determine how common every value of {column} is. Design for statistics "
-            "(--for statistics), merge rare values (--merge rare:50), or allow a larger epsilon."
+            f"(--for statistics), merge rare values ({rare}), or allow a larger epsilon."
         )
     return (
         f"For how common each value of {column} is, {expected.n:,} released records are worth "
         f"{expected.n * expected.worth:,.0f} clean ones, less than a tenth. Design for statistics "
-        "(--for statistics), merge rare values (--merge rare:50), or allow a larger epsilon."
+        f"(--for statistics), merge rare values ({rare}), or allow a larger epsilon."
     )
 
 
@@ -81,8 +81,8 @@ def _rare(study: Study) -> list[str]:
                 f", and they weigh on the mean: a released record is worth {expected.worth:.1%} of a clean one over "
                 f"all values, {without:.1%} over the others"
             )
-        merge = shlex.quote(f"{name}:rare:{FEW_RECORDS + 1}")
-        said.append(f"{sentence}. Merge them (--merge {merge}) or leave them out of the weights.")
+        merge = few_as_one(name, FEW_RECORDS + 1, by_name=study.protocol.notion.counted)
+        said.append(f"{sentence}. Merge them ({merge}) or leave them out of the weights.")
     return said
 
 

@@ -2,8 +2,9 @@
 
 Given n_s records of secret s, the count of a letter u is binomial with R_u = P(u|s). Clopper–Pearson limits with tails
 β/(2K), K the number of all cells, empty ones included, contain every R_u at once with probability at least 1 − β, for
-every P and every n (union bound). F = {P : l_s ≤ P(·|s) ≤ u_s for every s} has no budget to share between secrets.
-With limits for the masses P(s) as well (RLIP) there are K + c of them.
+every P and every n (union bound), if letters and groups were not chosen by these counts. F = {P : l_s ≤ P(·|s) ≤ u_s
+for every s} has no budget to share between secrets. With limits for the masses P(s) as well (RLIP) there are
+K + c of them.
 
 Counts with noise: n_s lies in M_s ± t with probability 1 − β/(5c) each; the limits of Bin(n_s, R) + Z then have tails
 0.8 β/(2K), the lower at the largest n_s, the upper at the smallest (theory 5.4). For masses the number n of all records
@@ -12,7 +13,7 @@ with declared letters is one more such number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.arrays import Integers
+from discreet.attribute import Attribute
 from discreet.exceptions import DistributionError, ParameterError
 from discreet.joint import Joint
 from discreet.phrases import percent
@@ -84,6 +86,7 @@ class Confidence(Uncertainty):
 
     def limits(self, joint: Joint, *, masses: bool) -> Intervals:
         """From the counts of the joint, computed once."""
+        check_chosen_beforehand((*joint.secrets, *joint.releases))
         if joint.weight:
             return _remembered(self, effective_counts(joint).tobytes(), joint.table.shape, masses, None, None)
         if joint.counts is None:
@@ -143,6 +146,18 @@ class Confidence(Uncertainty):
             whole = _sizes(table.sum(keepdims=True).ravel(), noise_reach(table.size, decay, unknown), records)
             of_masses = _mass_limits(int(whole[0][0]), int(whole[1][0]), least, most, tail)
         return Intervals(lower.reshape(table.shape), upper.reshape(table.shape), table, *of_masses)
+
+
+def check_chosen_beforehand(columns: Iterable[Attribute]) -> None:
+    """ParameterError for groups that the counts themselves chose: what is merged because few records had it had few by
+    chance as well, so that its limits miss the truth far more often than they say (theory 5.1)."""
+    if learnt := [column.name for column in columns if column.grouping is not None and column.grouping.learnt]:
+        raise ParameterError(
+            "confidence limits of groups that were chosen by the same counts",
+            where=", ".join(learnt),
+            remedy="Give edges (--bins age=18,65) and values by name (--merge 'column: A, B -> C'), from a codebook or "
+            "from other records than those counted.",
+        )
 
 
 def _sizes(noisy: Integers, reach: int, records: int | None) -> tuple[Integers, Integers]:
