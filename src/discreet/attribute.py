@@ -6,7 +6,7 @@ The letters of several columns together are in C order of the probability array:
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import product
 from math import prod
@@ -28,6 +28,7 @@ class Attribute:
         labels: words for the letters, in their order; none if left out.
         missing: codes that mean "no answer".
         grouping: leads from the values in a table to the letters, where they are not the same.
+        met: the letters were met in the table that was counted, not declared beforehand; others may exist.
     Raises:
         AlphabetError: no letter, a letter twice, or not one label for every letter.
     Example:
@@ -42,6 +43,7 @@ class Attribute:
     labels: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     grouping: ColumnGrouping | None = None
+    met: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("letters", "labels", "missing"):
@@ -58,6 +60,12 @@ class Attribute:
 
     def __len__(self) -> int:
         return len(self.letters)
+
+    @property
+    def beforehand(self) -> Attribute:
+        """The same column towards another table, which chose neither its letters nor its groups."""
+        grouping = None if self.grouping is None else replace(self.grouping, learnt=False)
+        return replace(self, grouping=grouping, met=False)
 
 
 def numbered(name: str, size: int) -> Attribute:

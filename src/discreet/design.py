@@ -27,7 +27,7 @@ from discreet.records.persons import Rule, WhoseRows
 from discreet.solvers.methods import METHODS, plan
 from discreet.solvers.problem import Effort, Problem, Progress, Status
 from discreet.solvers.retreat import retreat
-from discreet.uncertainty.confidence import check_chosen_beforehand
+from discreet.uncertainty.confidence import check_chosen_beforehand, has_limits
 from discreet.utilities.accuracy import Accuracy
 from discreet.utilities.agreement import Agreement
 from discreet.utilities.utility import MutualInformation, Utility
@@ -291,8 +291,8 @@ def _design_strata(
 ) -> StratifiedDesign:
     """Every stratum by itself, each with its part of the time that is left."""
     if not force:
-        joint.check_sizes(by_name=notion.counted)
-    if notion.counted:
+        joint.check_sizes(by_name=has_limits(notion))
+    if has_limits(notion):
         check_chosen_beforehand(joint.given)
     method, utility, sees_secret, gap, progress = options
     shared, effort, found = in_each_stratum(notion, len(joint.strata)), Effort.within(time_limit, gap), {}

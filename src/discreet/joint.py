@@ -256,11 +256,12 @@ class Joint:
 
         name = "×".join(attribute.name for attribute in self.secrets)
         steps = merging(self.secrets, letters, into)
+        counts = None if self.counts is None else together(self.counts)
         return replace(
             self,
-            probabilities=together(self.probabilities) if self.counts is None else together(self.counts) / self.n,
+            probabilities=together(self.probabilities) if counts is None else counts / self.n,
             secrets=(Attribute(name, (*names, into), grouping=steps),),
-            counts=None if self.counts is None else together(self.counts),
+            counts=counts,
             tasks=tuple(task.changed(together) for task in self.tasks),
             rows=None if self.rows is None else self.rows.over(together),
         )

@@ -157,10 +157,12 @@ def audit_channel(
 
 def default_set(joint: Joint) -> Uncertainty | None:
     """What an audit takes for F where nothing is stated: exact limits where counts are known and few, the chi-square
-    set where only n is, or where limits would take longer than everything else; nothing for very many secrets."""
+    set where only n is, where the counts chose the groups, or where limits would take longer than everything else;
+    nothing for very many secrets."""
     if joint.n is None:
         return None
-    if joint.counts is not None and joint.counts.size <= LIMITED_CELLS and joint.n <= MOST_RECORDS:
+    learnt = any(one.grouping is not None and one.grouping.learnt for one in joint.secrets + joint.releases)
+    if not learnt and joint.counts is not None and joint.counts.size <= LIMITED_CELLS and joint.n <= MOST_RECORDS:
         return Confidence()
     return ChiSquare() if len(joint.seen) <= MOST_PAIRED else None
 

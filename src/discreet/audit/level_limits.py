@@ -17,7 +17,7 @@ from discreet.channel import Channel
 from discreet.joint import Joint
 from discreet.notions import LDP, LIP, RLDP, RLIP, SRLIP
 from discreet.notions.notion import Notion
-from discreet.uncertainty.confidence import Confidence
+from discreet.uncertainty.confidence import Confidence, beforehand
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def level_limits(
     """
     if not isinstance(notion, (LDP, LIP, SRLIP, RLDP, RLIP)):
         return None
-    other = replace(Joint.from_counts(counts, joint.secrets, joint.releases), form=joint.form)
+    other = beforehand(replace(Joint.from_counts(counts, joint.secrets, joint.releases), form=joint.form))
     stated = Confidence(confidence)
     pairs = isinstance(notion, (LDP, RLDP))
     plain: Notion = LDP(1.0) if pairs else SRLIP(1.0) if isinstance(notion, SRLIP) else LIP(1.0)

@@ -6,8 +6,10 @@ greedy fills: integers as well, without any rounding. With A_s and B_s the large
     RLDP:  A_s ≤ e^ε B_t for all s ≠ t,
     RLIP:  A_s ≤ e^ε min_π (π_s A_s + Σ_{t≠s} π_t B_t)   and   max_π (π_s B_s + Σ_{t≠s} π_t A_t) ≤ e^ε B_s,
 
-π within the limits of the masses: the same fill once more. Only e^ε is irrational; a lower bound of it stands in. The
-limits themselves are computed again from the counts whenever something is proven.
+π within the limits of the masses: the same fill once more. Where letters were met rather than declared, a share of at
+most r_s of secret s has others, whose value is drawn from the law m of all outputs: A_s is then the larger of A_s and
+(1 − r_s) A_s + r_s m, and B_s the smaller of B_s and (1 − r_s) B_s + r_s m. Only e^ε is irrational; a lower bound of it
+stands in. The limits themselves are computed again from the counts whenever something is proven.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.arrays import Integers, Weights
-from discreet.certify.exact_arithmetic import ExactIntegers
+from discreet.certify.exact_arithmetic import ExactIntegers, marginal_weights
 from discreet.certify.proof import PROVERS, ProofAttempt, dense_blocks
 from discreet.certify.ratio_proofs import RatioProver, Ratios, bounded_ratios, check_pairs
 from discreet.exceptions import ChannelError, ParameterError, ProofError
@@ -58,24 +60,32 @@ class IntervalProver:
     """The proof of RLDP, or of RLIP, over exact confidence limits."""
 
     def check(self, weights: Weights, bits: int, joint: Joint, notion: Notion, epsilon: Fraction) -> ProofAttempt:
-        return self._ratios(joint, notion).check(weights, bits, joint, notion, epsilon)
+        return self._ratios(bits, joint, notion).check(weights, bits, joint, notion, epsilon)
 
     def level(self, weights: Weights, bits: int, joint: Joint, notion: Notion) -> float:
-        return self._ratios(joint, notion).level(weights, bits, joint, notion)
+        return self._ratios(bits, joint, notion).level(weights, bits, joint, notion)
 
-    def _ratios(self, joint: Joint, notion: Notion) -> RatioProver:
+    def _ratios(self, bits: int, joint: Joint, notion: Notion) -> RatioProver:
         if not (isinstance(notion, (RLDP, RLIP)) and isinstance(notion.uncertainty, Confidence)):
             raise ParameterError("not robust over Confidence", where="IntervalProver", remedy="See PROVERS.")
         informed = isinstance(notion, RLIP)
         intervals = notion.uncertainty.limits(joint, masses=informed)
-        return RatioProver(lambda weights, joint: interval_ratios(weights, joint, intervals, informed=informed))
+
+        def ratios(weights: Weights, joint: Joint) -> Ratios:
+            law = None if intervals.unmet is None else marginal_weights(weights, bits, joint)
+            return interval_ratios(weights, joint, intervals, informed=informed, law=law)
+
+        return RatioProver(ratios)
 
 
-def interval_ratios(weights: Weights, joint: Joint, intervals: Intervals, *, informed: bool) -> Ratios:
-    """The worst ratio of every output."""
+def interval_ratios(
+    weights: Weights, joint: Joint, intervals: Intervals, *, informed: bool, law: Integers | None = None
+) -> Ratios:
+    """The worst ratio of every output; `law` is what other letters than those met are drawn from."""
     check_pairs(weights, joint)
-    worst = worst_informed if informed else worst_pairs
-    found = [one for block in dense_blocks(weights) for one in worst(block, intervals)]
+    worst, found = worst_informed if informed else worst_pairs, list[WorstRatio]()
+    for block in dense_blocks(weights):
+        found += worst(block, intervals, None if law is None else law[len(found) : len(found) + len(block)])
     parts = [np.array([getattr(one, name) for one in found], dtype=object) for name in ("numerator", "denominator")]
     one = np.full(len(found), ONE * ONE if informed else ONE, dtype=object)  # masses have a unit of their own
     names = joint.secret_letters
@@ -87,9 +97,9 @@ def interval_ratios(weights: Weights, joint: Joint, intervals: Intervals, *, inf
     return bounded_ratios(parts[0], one, parts[1], one, witness)
 
 
-def worst_pairs(weights: Integers, intervals: Intervals) -> list[WorstRatio]:
+def worst_pairs(weights: Integers, intervals: Intervals, law: Integers | None = None) -> list[WorstRatio]:
     """max of A_s/B_t over secrets s ≠ t for every output."""
-    most, least = extremes(weights, intervals)
+    most, least = extremes(weights, intervals, law)
     found = []
     for above, below in zip(most.tolist(), least.tolist(), strict=True):
         order = sorted(range(len(below)), key=below.__getitem__)
@@ -98,12 +108,12 @@ def worst_pairs(weights: Integers, intervals: Intervals) -> list[WorstRatio]:
     return found
 
 
-def worst_informed(weights: Integers, intervals: Intervals) -> list[WorstRatio]:
+def worst_informed(weights: Integers, intervals: Intervals, law: Integers | None = None) -> list[WorstRatio]:
     """max of P(y|s)/P(y) and P(y)/P(y|s) over secrets, conditionals and masses for every output."""
     if intervals.mass_lower is None or intervals.mass_upper is None:
         raise ProofError("no limits for the masses", where="RLIP", remedy="Build the intervals with masses=True.")
     low, high = intervals.mass_lower, intervals.mass_upper
-    most, least = extremes(weights, intervals)
+    most, least = extremes(weights, intervals, law)
     found: list[list[WorstRatio]] = [[] for _ in most]
     for s in range(most.shape[1]):
         others_low, others_high = least.copy(), most.copy()
@@ -116,8 +126,12 @@ def worst_informed(weights: Integers, intervals: Intervals) -> list[WorstRatio]:
     return [reduce(WorstRatio.worse, several) for several in found]
 
 
-def extremes(weights: Integers, intervals: Intervals) -> tuple[ExactIntegers, ExactIntegers]:
-    """2^40 · A_s and 2^40 · B_s of every output, one column per secret; exact."""
+def extremes(
+    weights: Integers, intervals: Intervals, law: Integers | None = None
+) -> tuple[ExactIntegers, ExactIntegers]:
+    """2^40 · A_s and 2^40 · B_s of every output, one column per secret; exact without unmet letters, outward with."""
+    if (law is None) != (intervals.unmet is None):
+        raise ProofError("no law for letters that were never met", where="intervals", remedy="Prove it again.")
     secrets, letters = intervals.lower.shape
     table = np.asarray(weights)
     reads_secret = table.ndim == 2 and table.shape[1] == secrets * letters
@@ -131,7 +145,12 @@ def extremes(weights: Integers, intervals: Intervals) -> tuple[ExactIntegers, Ex
         rows = table[:, s * letters : (s + 1) * letters] if reads_secret else table
         most[:, s] = _fill(rows, intervals.lower[s], intervals.upper[s], largest=True)
         least[:, s] = _fill(rows, intervals.lower[s], intervals.upper[s], largest=False)
-    return most, least
+    if law is None or intervals.unmet is None:
+        return most, least
+    unmet, drawn = intervals.unmet.astype(object), law.astype(object)[:, None]
+    mixed = ((ONE - unmet) * side + unmet * drawn * ONE for side in (most, least))
+    above, below = next(mixed), next(mixed)
+    return np.maximum(most, -(-above // ONE)), np.minimum(least, below // ONE)
 
 
 def _fill(rows: NDArray[Any], lower: Integers, upper: Integers, *, largest: bool) -> ExactIntegers:

@@ -21,6 +21,7 @@ from discreet.notions.notion import words_of
 from discreet.phrases import LONGEST_SHOWN, InformationUnit, cut, named_apart, names, rounded_up, shown
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.study.purposes import Purpose, purpose_of
+from discreet.uncertainty.confidence import has_limits
 from discreet.utilities.utility import MutualInformation
 from discreet.wording import (
     caveats,
@@ -146,7 +147,7 @@ def show_study(study: Study, unit: InformationUnit) -> None:
         paragraph(costs)
     if study.rare_secrets is not None:
         secret = "×".join(attribute.name for attribute in joint.secrets)
-        if advice := rare_values(secret, **vars(study.rare_secrets), by_name=study.protocol.notion.counted):
+        if advice := rare_values(secret, **vars(study.rare_secrets), by_name=has_limits(study.protocol.notion)):
             paragraph(advice)
     for caveat in caveats(protocol):
         stdout.print(f"  - {visible(caveat)}", markup=False)

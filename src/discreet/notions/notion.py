@@ -210,8 +210,7 @@ class Notion(ABC):
 
     @property
     def counted(self) -> bool:
-        """Whether a promise rests on confidence in counts: on how many people were counted, and on groups that these
-        counts did not choose."""
+        """Whether a promise rests on confidence in counts: on how many people were counted."""
         return any(hasattr(getattr(one, "uncertainty", None), "confidence") for one in self.promises)
 
     def __and__(self, other: Notion) -> Notion:

@@ -223,7 +223,7 @@ def _worst_pair(known: UncertaintySet, rows: Floats, laws: Floats | None = None,
     Without a budget the bounds are attained. Pairs of empty rows compare nothing.
     """
     if not isinstance(known, RenyiBall):
-        most, least = (part.value[:, known.compared] for part in known.ranges(rows))
+        most, least = (part[:, known.compared] for part in known.told(rows))
         return _worst_of_each(most, least, known.compared, floor)
     first, second = _all_pairs(known)
     if _one_split(known):

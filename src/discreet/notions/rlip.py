@@ -119,9 +119,8 @@ class RLIP(Notion):
 
 def extreme_means(channel: Channel, joint: Joint, known: UncertaintySet) -> tuple[Floats, Floats]:
     """A_s and B_s, the largest and the smallest P(y|s) over F, one row per output."""
-    found = [known.ranges(joint.expand(rows)) for _, rows in channel.blocks(joint.prior)]
-    most, least = (np.concatenate([one[side].value for one in found]) for side in (0, 1))
-    return most, least
+    most, least = zip(*(known.told(joint.expand(rows)) for _, rows in channel.blocks(joint.prior)), strict=True)
+    return np.concatenate(most), np.concatenate(least)
 
 
 class Averages(NamedTuple):

@@ -47,12 +47,14 @@ from discreet.protocol.document import (
     SOURCES,
     UNCERTAINTY,
     decode_notion,
+    encode_letter,
     encode_notion,
     wrong,
 )
 from discreet.protocol.statement import Statement
 from discreet.records.noise import Noise, noisy_joint
 from discreet.records.persons import Rule, WhoseRows
+from discreet.uncertainty.confidence import has_limits
 
 if TYPE_CHECKING:
     from discreet.protocol.protocol import Protocol
@@ -60,7 +62,9 @@ if TYPE_CHECKING:
 KEYS = {"bits", "epsilon", "joint", "outputs", "policy", "weights"}
 PROMISES = {"averages", "notions"}
 OPTIONAL = {"sha256_1", "statement"} | PROMISES
-FRAME_KEYS, PRIOR_KEYS = {"form", "releases", "secrets", "source"}, {"counts", "n", "noise", "probabilities", "weight"}
+TOO_MANY = "more cells than a protocol of its size has"
+FRAME_KEYS, MET = {"form", "releases", "secrets", "source"}, "met"
+PRIOR_KEYS = {"counts", "n", "noise", "probabilities", "weight"}
 ROWS_KEYS = {"column", "most", "rows", "rule", "unit", "units"}
 LARGEST_NOISY = 1 << 40
 """Of a count with noise, and what it may be below zero."""
@@ -76,7 +80,7 @@ def to_document_2(protocol: Protocol) -> dict[str, Any]:
     return {
         "bits": protocol.bits,
         "epsilon": encode_decimal(protocol.epsilon),
-        "joint": {**encode_frame(protocol.joint, protocol.source), **encode_prior(protocol.joint)},
+        "joint": {**encode_frame(protocol), **encode_prior(protocol.joint)},
         **encode_promises(protocol.notion),
         "outputs": [encode_letter_2(name) for name in protocol.outputs],
         "policy": POLICY,
@@ -222,12 +226,16 @@ class Frame:
         return (prod(len(a) for a in self.secrets), *(len(a) for a in self.releases))
 
 
-def encode_frame(joint: Joint, source: str | None) -> dict[str, Any]:
+def encode_frame(protocol: Protocol) -> dict[str, Any]:
+    """Where a promise rests on confidence in counts, also whose letters were met rather than declared."""
+    joint = protocol.joint
+    met = [encode_letter(one.name) for one in joint.releases if one.met and has_limits(protocol.notion)]
     return {
         "form": str(joint.form),
         "releases": [encode_column(attribute) for attribute in joint.releases],
         "secrets": [encode_column(attribute) for attribute in joint.secrets],
-        "source": source,
+        "source": protocol.source,
+        **({MET: met} if met else {}),
     }
 
 
@@ -246,7 +254,7 @@ def encode_prior(joint: Joint) -> dict[str, Any]:
 
 
 def _decode_joint(given: Any, most: int) -> tuple[Joint, Any]:
-    check_keys(given, FRAME_KEYS, PRIOR_KEYS, "joint")
+    check_keys(given, FRAME_KEYS, PRIOR_KEYS | {MET}, "joint")
     frame = decode_frame(given, most)
     return decode_prior(given, frame), frame.source
 
@@ -254,13 +262,17 @@ def _decode_joint(given: Any, most: int) -> tuple[Joint, Any]:
 def decode_frame(given: dict[str, Any], most: int) -> Frame:
     """Used up; its prior is left, for as many cells as `most`."""
     secrets, releases = (decode_columns(given.pop(name), name) for name in ("secrets", "releases"))
+    met = set(texts(given.pop(MET), MET)) if MET in given else set()
+    if not met <= {one.name for one in releases}:
+        raise wrong(MET, "a column that is not released")
+    releases = tuple(replace(one, met=one.name in met) for one in releases)
     if not isinstance(given["form"], str) or given["form"] not in list(Form):
         raise wrong("form", "an unknown form")
     if given["source"] not in SOURCES:
         raise wrong("source", "an unknown source of the prior")
     frame = Frame(secrets, releases, Form(given["form"]), given["source"])
     if prod(frame.shape) > most:
-        raise wrong("joint", "more cells than a protocol of its size has")
+        raise wrong("joint", TOO_MANY)
     return frame
 
 
@@ -373,7 +385,7 @@ def most_cells(size: int) -> int:
 def too_many_cells(protocol: Protocol, size: int) -> ProtocolError | None:
     """What a reader would say of the cells of a file of this size."""
     if protocol.joint.probabilities.size > most_cells(size):
-        return wrong("joint", "more cells than a protocol of its size has")
+        return wrong("joint", TOO_MANY)
     if len(protocol.outputs) > protocol.columns.nnz:
         return wrong("outputs", "more outputs than weights")
     return None

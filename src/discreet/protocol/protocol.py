@@ -32,7 +32,7 @@ from discreet.protocol.statement import Statement
 from discreet.records.letters import check_letters_differ, released_columns
 from discreet.records.noise import StratumNoise, noisy_size, projected
 from discreet.records.persons import Rule, WhoseRows
-from discreet.uncertainty.confidence import Confidence
+from discreet.uncertainty.confidence import Confidence, has_limits
 
 if TYPE_CHECKING:
     from discreet.protocol.public import PublicProtocol
@@ -144,7 +144,8 @@ class Protocol:
         joint, columns = self.joint, self.joint.secrets + self.joint.releases
         more = any(one.labels or one.missing or one.grouping for one in columns) or isinstance(self.notion, OnAverage)
         said = self.statement.said or joint.weight or joint.noise or len(self.silent)
-        return not (more or said) and len("0,") * self.columns.shape[0] * joint.size <= LARGEST_FILE
+        met = has_limits(self.notion) and any(one.met for one in columns)
+        return not (more or said or met) and len("0,") * self.columns.shape[0] * joint.size <= LARGEST_FILE
 
     def with_source(self, source: Source) -> Protocol:
         """The same, its prior from somewhere else."""
@@ -313,7 +314,6 @@ class Protocol:
         Arguments:
             table: a pandas, polars or pyarrow frame, or a path.
             options: `keep` names columns to publish as they are, `ledger` and `budget` the account, `key` repeats.
-
         Returns:
             A table of the kind that came in, with the released columns, records in random order.
 

@@ -42,8 +42,10 @@ from discreet.protocol.columns_2 import (
 from discreet.protocol.document import LARGEST_BITS, POLICY, wrong
 from discreet.protocol.document_2 import (
     FRAME_KEYS,
+    MET,
     PRIOR_KEYS,
     PROMISES,
+    TOO_MANY,
     decode_frame,
     decode_prior,
     decode_promises,
@@ -108,11 +110,10 @@ class StratifiedProtocol:
         check_strata(self.given, self.strata)
         check_letters_published(self.given)
         object.__setattr__(self, "strata", MappingProxyType(dict(self.strata)))
-        first = self.first
-        for one in self.strata.values():
-            if any(getattr(one, name) != getattr(first, name) for name in ("notion", "bits", "source", "statement")):
-                raise AlphabetError("strata with different promises", where="strata", remedy="Design them together.")
-        check_shown_apart(column_of(first.joint), map(str, self.outputs))
+        same = ("notion", "bits", "source", "statement")
+        if any(getattr(one, name) != getattr(self.first, name) for one in self.strata.values() for name in same):
+            raise AlphabetError("strata with different promises", where="strata", remedy="Design them together.")
+        check_shown_apart(column_of(self.joint), map(str, self.outputs))
 
     @property
     def first(self) -> Protocol:
@@ -226,8 +227,7 @@ class StratifiedProtocol:
     def encode(self) -> bytes:
         """The bytes of the file."""
         self.check_seals()
-        cells = self.joint.probabilities.size * len(self.strata)
-        too_many = wrong("joint", "more cells than a protocol of its size has")
+        cells, too_many = self.joint.probabilities.size * len(self.strata), wrong("joint", TOO_MANY)
         where = f"{len(self.strata):,} strata of {self.joint.size:,} letters"
         return readable_content(
             to_strata_document(self), where, lambda size: too_many if cells > most_cells(size) else None
@@ -330,7 +330,7 @@ def to_strata_document(protocol: StratifiedProtocol) -> dict[str, Any]:
         "bits": first.bits,
         "epsilon": encode_decimal(protocol.epsilon),
         "given": [encode_column(one) for one in protocol.given],
-        "joint": encode_frame(first.joint, first.source),
+        "joint": encode_frame(first),
         **encode_promises(first.notion),
         "policy": POLICY,
         "strata": [_encode_stratum(key, one) for key, one in protocol.strata.items()],
@@ -353,7 +353,7 @@ def _from_document(document: dict[str, Any], size: int) -> StratifiedProtocol:
     if document["policy"] != POLICY:
         raise wrong("policy", "a policy this release does not know")
     given, strata = decode_strata_list(document)
-    check_keys(document["joint"], FRAME_KEYS, set(), "joint")
+    check_keys(document["joint"], FRAME_KEYS, {MET}, "joint")
     frame = decode_frame(document["joint"], most_cells(size) // len(strata))
     bits, notion = whole_number(document["bits"], "bits", LARGEST_BITS), decode_promises(document)
     statement = decode_statement(document.get("statement", {}))

@@ -112,7 +112,7 @@ class ColumnGrouping:
     """
 
     steps: tuple[Step, ...]
-    learnt: bool = field(default=False, compare=False)
+    learnt: bool = field(default=False, compare=False, repr=False)
 
     def apply(self, texts: pa.Array) -> pa.Array:
         """The letters of these values, as text; null where a value is missing or no number."""

@@ -275,7 +275,7 @@ class Alphabet:
         if missing is not None and occurs[missing]:
             kept.append((None, missing))
         letters = tuple(letter for letter, _ in kept)
-        return Attribute(self.name, letters, grouping=self.grouping), [number for _, number in kept]
+        return Attribute(self.name, letters, grouping=self.grouping, met=True), [number for _, number in kept]
 
 
 def _texts_or_none(values: pa.Array) -> list[str | None]:

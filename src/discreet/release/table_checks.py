@@ -33,7 +33,7 @@ from discreet.records.source import Weighted, open_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.law_change import by_chance, channel_at, law_of
 from discreet.release.whose_rows import RowsInForce
-from discreet.uncertainty.confidence import MOST_RECORDS, Confidence
+from discreet.uncertainty.confidence import MOST_RECORDS, Confidence, beforehand
 
 MOST_CELLS: Final = 20_000
 """Cells of a stratum whose confidence limits are computed: some seconds."""
@@ -173,7 +173,7 @@ def levels_there(protocol: AnyProtocol, counts: Integers) -> LevelThere | None:
         if not mine.any():
             continue
         table = Joint.from_counts(mine.reshape(one.joint.probabilities.shape), one.joint.secrets, one.joint.releases)
-        there = replace(table, form=one.joint.form)
+        there = beforehand(replace(table, form=one.joint.form))
         channel = channel_at(one, there)
         if channel is None:
             return None

@@ -23,6 +23,7 @@ from discreet.notions.notion import Notion, words_of
 from discreet.phrases import names
 from discreet.protocol.file import LARGEST_FILE
 from discreet.solvers.methods import plan
+from discreet.uncertainty.confidence import has_limits
 
 MOST_SECONDS: Final = 900.0
 """Without a time limit; a search that would take longer wants one, and then ends with its best and the gap."""
@@ -178,7 +179,7 @@ def _remedies(joint: Joint, notion: Notion, strata: int, time_limit: float | Non
     """Ways that bring the design below the limits, those that keep most first."""
     whole = entropy(joint.target_prior)
     table = joint.probabilities.sum(axis=0)
-    ways = [way for way in _smaller(joint, table, notion.counted) if way[1].size < table.size]
+    ways = [way for way in _smaller(joint, table, has_limits(notion)) if way[1].size < table.size]
     found = []
     for words, law in ways:
         factor = law.size / table.size

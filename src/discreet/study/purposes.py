@@ -27,6 +27,7 @@ from discreet.notions.notion import Notion
 from discreet.phrases import few_as_one
 from discreet.protocol import Protocol
 from discreet.solvers.problem import Effort
+from discreet.uncertainty.confidence import has_limits
 from discreet.utilities.accuracy import Accuracy, Balance
 from discreet.utilities.agreement import Agreement
 from discreet.utilities.task import Task
@@ -102,7 +103,7 @@ def serve(joint: AnyJoint, notion: Notion, purpose: Purpose, **options: Any) -> 
         raise UnfinishedError(
             f"more letters than {purpose} can be designed for beside given columns",
             where=", ".join(attribute.name for attribute in first.releases),
-            remedy=f"Group rare values ({few_as_one('', 50, by_name=notion.counted)}), or design for information.",
+            remedy=f"Group rare values ({few_as_one('', 50, by_name=has_limits(notion))}), or design for information.",
         )
     return (
         _values_of_many(joint, notion, **options)

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.estimate import Forecast
 from discreet.given_columns import StratifiedJoint
 from discreet.phrases import few_as_one, shown
+from discreet.uncertainty.confidence import has_limits
 
 if TYPE_CHECKING:
     from discreet.study.study import Study
@@ -24,7 +25,7 @@ MOST_NAMED: Final = 5
 
 def study_warnings(study: Study) -> tuple[str, ...]:
     """Sentences, empty if all is well."""
-    rare = few_as_one("", 50, by_name=study.protocol.notion.counted)
+    rare = few_as_one("", 50, by_name=has_limits(study.protocol.notion))
     said = [one for expected in study.forecasts if (one := _worth_little(expected, rare))]
     return (*said, *_rare(study))
 
@@ -81,7 +82,7 @@ def _rare(study: Study) -> list[str]:
                 f", and they weigh on the mean: a released record is worth {expected.worth:.1%} of a clean one over "
                 f"all values, {without:.1%} over the others"
             )
-        merge = few_as_one(name, FEW_RECORDS + 1, by_name=study.protocol.notion.counted)
+        merge = few_as_one(name, FEW_RECORDS + 1, by_name=has_limits(study.protocol.notion))
         said.append(f"{sentence}. Merge them ({merge}) or leave them out of the weights.")
     return said
 

@@ -14,9 +14,10 @@ with declared letters is one more such number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,10 +28,21 @@ from discreet.exceptions import DistributionError, ParameterError
 from discreet.joint import Joint
 from discreet.phrases import percent
 from discreet.uncertainty.intervals import Intervals, IntervalSet
-from discreet.uncertainty.tail_guesses import limit_guesses
-from discreet.uncertainty.tails import ONE, Decay, lower_limit, noise_reach, upper_limit
+from discreet.uncertainty.met_letters import unmet_share
+from discreet.uncertainty.tail_guesses import limit_guesses, met_guesses
+from discreet.uncertainty.tails import (
+    ONE,
+    Decay,
+    lower_limit,
+    lower_limit_met,
+    noise_reach,
+    upper_limit,
+    upper_limit_met,
+)
 from discreet.uncertainty.uncertainty import BETWEEN_0_AND_1, SetWords, Uncertainty, registered_set
 
+UNMET_SHARE = Fraction(1, 5)
+"""The part of β for the shares of people whose letter was never met."""
 SIZES_SHARE = Fraction(1, 5)
 """The part of β for the unknown numbers of records when counts are noisy."""
 MOST_RECORDS = 1 << 23
@@ -87,8 +99,10 @@ class Confidence(Uncertainty):
     def limits(self, joint: Joint, *, masses: bool) -> Intervals:
         """From the counts of the joint, computed once."""
         check_chosen_beforehand((*joint.secrets, *joint.releases))
+        met = tuple(place for place, one in enumerate(joint.releases, start=1) if one.met)
         if joint.weight:
-            return _remembered(self, effective_counts(joint).tobytes(), joint.table.shape, masses, None, None)
+            counts = effective_counts(joint).reshape(joint.probabilities.shape)
+            return _remembered(self, counts.tobytes(), counts.shape, masses, None, None, met)
         if joint.counts is None:
             raise ParameterError(
                 "exact confidence limits without counts",
@@ -97,7 +111,7 @@ class Confidence(Uncertainty):
             )
         noise = None if joint.noise is None else joint.noise.exact
         records = joint.n if joint.noise is None or joint.noise.size_is_public else None
-        return _remembered(self, joint.counts.tobytes(), joint.table.shape, masses, noise, records)
+        return _remembered(self, joint.counts.tobytes(), joint.counts.shape, masses, noise, records, met)
 
     def intervals(
         self, counts: ArrayLike, *, noise: Fraction | None = None, records: int | None = None, masses: bool = False
@@ -106,12 +120,7 @@ class Confidence(Uncertainty):
         table = np.asarray(counts, dtype=np.int64)
         if table.ndim != 2 or not table.size:
             raise DistributionError("counts that are not a table", where="Confidence", remedy="One row per secret.")
-        if table.size > MOST_CELLS or int(table.max()) > MOST_RECORDS or int(table.sum()) > MOST_RECORDS:
-            raise ParameterError(
-                f"more than {MOST_RECORDS:,} records or {MOST_CELLS:,} cells",
-                where="Confidence",
-                remedy="Count a random sample of the table, or merge letters.",
-            )
+        check_size(table)
         if noise is None:
             if (table < 0).any():
                 raise DistributionError("a negative count", where="Confidence", remedy="Say which noise was added.")
@@ -119,6 +128,25 @@ class Confidence(Uncertainty):
         if records is not None and records <= 0:
             raise ParameterError("noisy counts of no records", where="Confidence", remedy="Count at least one.")
         return self._noisy(table, noise, records, masses)
+
+    def met_intervals(self, counts: Integers, columns: tuple[int, ...], *, masses: bool = False) -> Intervals:
+        """Limits from counts[s, x1, …] where the letters of these columns were met, not declared (theory 5.1)."""
+        table = counts.reshape(len(counts), -1)
+        check_size(table)
+        each = self.beta / (len(table) + (1 if masses else 0))
+        tail, unknown = (1 - UNMET_SHARE) * each / 2, UNMET_SHARE * each / len(columns)
+        sizes = table.sum(axis=1)
+        lower, upper = _met_limits(np.repeat(sizes, table.shape[1]), table.ravel(), tail)
+        margins = [counts.sum(axis=tuple({*range(1, counts.ndim)} - {column})) for column in columns]
+        unmet = [min(ONE, sum(unmet_share(one, s, unknown) for one in margins)) for s in range(len(table))]
+        rest = np.array([ONE - share for share in unmet], dtype=object)[:, None]
+        high = np.where(rest > 0, -(-upper.reshape(table.shape).astype(object) * ONE // np.maximum(rest, 1)), ONE)
+        high = np.minimum(high, ONE).astype(np.int64)
+        found = Intervals(lower.reshape(table.shape), high, table, unmet=np.array(unmet, dtype=np.int64))
+        if not masses:
+            return found
+        mass_lower, mass_upper = _met_limits(np.full(len(table), int(sizes.sum())), sizes, tail)
+        return replace(found, mass_lower=mass_lower, mass_upper=mass_upper)
 
     def tail(self, cells: int, secrets: int, *, noisy: bool, masses: bool) -> Fraction:
         """What each of the limits may cost."""
@@ -146,6 +174,27 @@ class Confidence(Uncertainty):
             whole = _sizes(table.sum(keepdims=True).ravel(), noise_reach(table.size, decay, unknown), records)
             of_masses = _mass_limits(int(whole[0][0]), int(whole[1][0]), least, most, tail)
         return Intervals(lower.reshape(table.shape), upper.reshape(table.shape), table, *of_masses)
+
+
+def has_limits(notion: Any) -> bool:
+    """Whether a promise is over exact limits, so that it matters who chose the letters."""
+    return any(isinstance(getattr(one, "uncertainty", None), Confidence) for one in notion.promises)
+
+
+def beforehand(joint: Joint) -> Joint:
+    """The same, of a table that chose neither the letters nor the groups in which it is counted."""
+    secrets, releases = (tuple(one.beforehand for one in columns) for columns in (joint.secrets, joint.releases))
+    return replace(joint, secrets=secrets, releases=releases)
+
+
+def check_size(table: Integers) -> None:
+    """ParameterError where limits would take too long."""
+    if table.size > MOST_CELLS or int(table.max()) > MOST_RECORDS or int(table.sum()) > MOST_RECORDS:
+        raise ParameterError(
+            f"more than {MOST_RECORDS:,} records or {MOST_CELLS:,} cells",
+            where="Confidence",
+            remedy="Count a random sample of the table, or merge letters.",
+        )
 
 
 def check_chosen_beforehand(columns: Iterable[Attribute]) -> None:
@@ -187,6 +236,20 @@ def _limits(
     return lower, upper
 
 
+def _met_limits(sizes: Integers, counts: Integers, tail: Fraction) -> tuple[Integers, Integers]:
+    """Limits of every letter that may exist: each may miss its own with probability `tail` times its own."""
+    low_guess, high_guess = met_guesses(sizes, counts, float(tail))
+    lower, upper = np.zeros(len(counts), np.int64), np.full(len(counts), ONE, np.int64)
+    known: dict[tuple[int, int], tuple[int, int]] = {}
+    for i, (n, m) in enumerate(zip(sizes.tolist(), counts.tolist(), strict=True)):
+        if n > 0:
+            if (n, m) not in known:
+                low = lower_limit_met(n, m, tail, float(low_guess[i])) if m > 1 else 0
+                known[n, m] = low, upper_limit_met(n, m, tail, float(high_guess[i]))
+            lower[i], upper[i] = known[n, m]
+    return lower, upper
+
+
 def _mass_limits(
     fewest: int, all_of_them: int, least: Integers, most: Integers, tail: Fraction
 ) -> tuple[Integers, Integers]:
@@ -206,10 +269,13 @@ def effective_counts(joint: Joint) -> Integers:
 def _remembered(
     stated: Confidence,
     counts: bytes,
-    shape: tuple[int, int],
+    shape: tuple[int, ...],
     masses: bool,
     noise: Fraction | None,
     records: int | None,
+    met: tuple[int, ...],
 ) -> Intervals:
     table = np.frombuffer(counts, dtype=np.int64).reshape(shape)
-    return stated.intervals(table, noise=noise, records=records, masses=masses)
+    if met and noise is None:
+        return stated.met_intervals(table, met, masses=masses)
+    return stated.intervals(table.reshape(len(table), -1), noise=noise, records=records, masses=masses)

@@ -24,7 +24,8 @@ from discreet.uncertainty.uncertainty import UncertaintySet
 class Intervals:
     """l_s ≤ P(·|s) ≤ u_s, one row per secret, as whole numbers over 2^40; limits of the masses P(s) where they matter.
 
-    `counts` are what the limits rest on, noisy ones perhaps.
+    `counts` are what the limits rest on, noisy ones perhaps. Where letters were met rather than declared, P(·|s) is the
+    law of those who have one of them, and `unmet` is at most what share of each secret has others (theory 5.1).
     """
 
     lower: Integers
@@ -32,6 +33,7 @@ class Intervals:
     counts: Integers
     mass_lower: Integers | None = None
     mass_upper: Integers | None = None
+    unmet: Integers | None = None
 
     def __post_init__(self) -> None:
         rows = [(self.lower, self.upper)]
@@ -99,6 +101,14 @@ class IntervalSet(UncertaintySet):
         found = (fill(rows, self.limits.low, self.limits.high) for fill in (largest_fill, smallest_fill))
         most, least = (Extreme(one.value, one.attained_at, np.zeros_like(one.value)) for one in found)
         return most, least
+
+    def told(self, rows: Floats) -> tuple[Floats, Floats]:
+        """A share `unmet` of a secret may be drawn from the law of all outputs, that of the estimate (theory 5.1)."""
+        most, least = super().told(rows)
+        if self.limits.unmet is None:
+            return most, least
+        share, drawn = self.limits.unmet / ONE, (rows * self.estimate).sum(axis=(-2, -1))[..., None]
+        return np.maximum(most, most + share * (drawn - most)), np.minimum(least, least + share * (drawn - least))
 
     def contains(self, distribution: Floats, tolerance: float = 1e-9) -> np.ndarray[Any, np.dtype[np.bool_]]:
         cells = np.asarray(distribution, dtype=float)

@@ -13,6 +13,8 @@ from discreet.arrays import Floats, Integers
 HALVINGS = 50
 DEEP = -600.0
 """Below e^−600 the incomplete beta function of SciPy is not trusted."""
+FIXED = 15
+"""Steps to a limit that is its own tail: each is closer by a factor of the count, or of n times the limit."""
 SUMMED = 1e-17
 """Terms below this share of the sum no longer change it."""
 
@@ -26,6 +28,16 @@ def limit_guesses(most: Integers, least: Integers, counts: Integers, tail: float
         return np.where(counts > 0, low, 0.0), np.where(counts < least, high, 1.0)
     low = _inverse(lambda p: closed_tail(most, counts, p, a) <= tail, len(counts))
     high = 1 - _inverse(lambda p: closed_tail(least, least - counts, p, a) <= tail, len(counts))
+    return low, high
+
+
+def met_guesses(sizes: Integers, counts: Integers, tail: float) -> tuple[Floats, Floats]:
+    """Limits whose tails are `tail` times themselves: where the tail is a share of the limit before, over and over."""
+    low, high = counts / np.maximum(sizes, 1), (counts + 1.0) / np.maximum(sizes, 1)
+    for _ in range(FIXED):
+        with np.errstate(all="ignore"):
+            low = np.where(counts > 0, betaincinv(np.maximum(counts, 1), sizes - counts + 1, tail * low), 0.0)
+            high = np.where(counts < sizes, 1 - betaincinv(np.maximum(sizes - counts, 1), counts + 1, tail * high), 1.0)
     return low, high
 
 

@@ -49,13 +49,13 @@ class Decay:
         while term_high > 1:
             n += 1
             term_low = term_low * x.numerator // (x.denominator * n)
-            term_high = _ceil(term_high * x.numerator, x.denominator * n)
+            term_high = ceil_div(term_high * x.numerator, x.denominator * n)
             low, high = (low - term_high, high - term_low) if sign < 0 else (low + term_low, high + term_high)
             sign = -sign
         low, high = low - 2, high + 2
         for _ in range(halvings):
-            low, high = low * low >> fine, _ceil(high * high, 1 << fine)
-        return cls(low >> fine - WIDTH, _ceil(high, 1 << fine - WIDTH))
+            low, high = low * low >> fine, ceil_div(high * high, 1 << fine)
+        return cls(low >> fine - WIDTH, ceil_div(high, 1 << fine - WIDTH))
 
 
 def lower_limit(n: int, m: int, tail: Fraction, decay: Decay | None, guess: float) -> int:
@@ -75,6 +75,26 @@ def upper_limit(n: int, m: int, tail: Fraction, decay: Decay | None, guess: floa
     """The smallest whole U with P(M ≤ m) ≤ tail proven at p = U/2^40, at most 2^40: the lower limit of what is not
     counted, n − m, whose noise has the same law."""
     return ONE - lower_limit(n, n - m, tail, decay, 1.0 - guess)
+
+
+def lower_limit_met(n: int, m: int, tail: Fraction, guess: float) -> int:
+    """The largest whole L with P(B ≥ m) ≤ tail · p proven at p = L/2^40: for letters that were met, however many there
+    may be, since Σ p = 1 (theory 5.1). P(B ≥ m)/p rises with p up to (m − 1)/(n − 1), where the limit is kept; one
+    record proves nothing."""
+
+    def proven(limit: int) -> bool:
+        return limit <= 0 or (limit * (n - 1) <= (m - 1) * ONE and tail_upper(n, m, limit, None) <= tail * limit / ONE)
+
+    return _last(proven, min(max(int(guess * ONE), 0), ONE))
+
+
+def upper_limit_met(n: int, m: int, tail: Fraction, guess: float) -> int:
+    """The smallest whole U with P(B ≤ m) ≤ tail · p proven at p = U/2^40, at most 2^40; P(B ≤ m)/p falls with p."""
+
+    def proven(rest: int) -> bool:
+        return rest <= 0 or (rest <= ONE and tail_upper(n, n - m, rest, None) <= tail * (ONE - rest) / ONE)
+
+    return ONE - _last(proven, min(max(int((1 - guess) * ONE), 0), ONE))
 
 
 def tail_upper(n: int, m: int, limit: int, decay: Decay | None) -> Fraction:
@@ -104,16 +124,16 @@ def noise_reach(cells: int, decay: Decay, tail: Fraction) -> int:
     one = 1 << WIDTH
     term = one
     for _ in range(cells):
-        term = _ceil(term * (one - decay.low), one)
+        term = ceil_div(term * (one - decay.low), one)
     mass, j = [term], 0
     while True:
         j += 1
         ratio = Fraction((cells - 1 + j) * decay.high, j << WIDTH)
-        term = _ceil(mass[-1] * ratio.numerator, ratio.denominator)
+        term = ceil_div(mass[-1] * ratio.numerator, ratio.denominator)
         mass.append(term)
         following = Fraction((cells + j) * decay.high, (j + 1) << WIDTH)
         if following < 1 and term.bit_length() <= NEGLIGIBLE:
-            rest = _ceil(term * following.numerator, following.denominator - following.numerator)
+            rest = ceil_div(term * following.numerator, following.denominator - following.numerator)
             break
     total, cumulative = 0, []
     for value in mass:
@@ -151,13 +171,13 @@ def _above(n: int, start: int, m: int, up: int, down: int, decay: Decay | None) 
         for _ in range(1 + b - m):
             missing = missing * decay.low >> WIDTH
     while True:
-        total += term if decay is None else _ceil(term * (one - missing), one)
+        total += term if decay is None else ceil_div(term * (one - missing), one)
         if b == n:
             return total
         numerator, denominator = (n - b) * up, (b + 1) * down
         if numerator < denominator and term.bit_length() <= NEGLIGIBLE:
-            return total + _ceil(term * numerator, denominator - numerator)
-        term = _ceil(term * numerator, denominator)
+            return total + ceil_div(term * numerator, denominator - numerator)
+        term = ceil_div(term * numerator, denominator)
         b += 1
         if decay is not None:
             missing = missing * decay.low >> WIDTH
@@ -170,11 +190,11 @@ def _below(n: int, start: int, m: int, up: int, down: int, decay: Decay) -> int:
     if start == m:
         if b == 0:
             return 0
-        term = _ceil(term * b * down * decay.high, (n - b + 1) * up << WIDTH)
+        term = ceil_div(term * b * down * decay.high, (n - b + 1) * up << WIDTH)
         b -= 1
     elif start < m:
         for _ in range(m - start):
-            term = _ceil(term * decay.high, one)
+            term = ceil_div(term * decay.high, one)
     else:
         return 0
     total = 0
@@ -184,11 +204,11 @@ def _below(n: int, start: int, m: int, up: int, down: int, decay: Decay) -> int:
             break
         numerator, denominator = b * down * decay.high, (n - b + 1) * up << WIDTH
         if numerator < denominator and term.bit_length() <= NEGLIGIBLE:
-            total += _ceil(term * numerator, denominator - numerator)
+            total += ceil_div(term * numerator, denominator - numerator)
             break
-        term = _ceil(term * numerator, denominator)
+        term = ceil_div(term * numerator, denominator)
         b -= 1
-    return _ceil(total << WIDTH, one + decay.high)
+    return ceil_div(total << WIDTH, one + decay.high)
 
 
 def _noise_tail(j: int, decay: Decay | None) -> Fraction:
@@ -205,21 +225,21 @@ Big = tuple[int, int]
 
 def _first_term(n: int, b: int, up: int, down: int) -> Big:
     """At least C(n, b) p^b (1 − p)^(n−b)."""
-    value = _trim(_factorial(n)[1], up=True)
+    value = trim(_factorial(n)[1], up=True)
     for below in (_factorial(b)[0], _factorial(n - b)[0]):
-        value = _trim((_ceil(value[0] << 2 * MANTISSA, below[0]), value[1] - 2 * MANTISSA - below[1]), up=True)
-    for factor in (_power(up, b), _power(down, n - b)):
-        value = _trim((value[0] * factor[0], value[1] + factor[1]), up=True)
+        value = trim((ceil_div(value[0] << 2 * MANTISSA, below[0]), value[1] - 2 * MANTISSA - below[1]), up=True)
+    for factor in (power((up, 0), b, up=True), power((down, 0), n - b, up=True)):
+        value = trim((value[0] * factor[0], value[1] + factor[1]), up=True)
     return value[0], value[1] - BITS * n
 
 
-def _power(base: int, exponent: int) -> Big:
-    """At least base^exponent."""
-    result, square = (1, 0), (base, 0)
+def power(base: Big, exponent: int, *, up: bool) -> Big:
+    """base^exponent, rounded one way."""
+    result, square = (1, 0), base
     while exponent:
         if exponent & 1:
-            result = _trim((result[0] * square[0], result[1] + square[1]), up=True)
-        square = _trim((square[0] * square[0], 2 * square[1]), up=True)
+            result = trim((result[0] * square[0], result[1] + square[1]), up=up)
+        square = trim((square[0] * square[0], 2 * square[1]), up=up)
         exponent >>= 1
     return result
 
@@ -228,7 +248,7 @@ def _factorial(n: int) -> tuple[Big, Big]:
     """Numbers on either side of n!, from the nearest one kept."""
     low, high = _kept_factorial(n // STRIDE)
     for i in range(n // STRIDE * STRIDE + 1, n + 1):
-        low, high = _trim((low[0] * i, low[1]), up=False), _trim((high[0] * i, high[1]), up=True)
+        low, high = trim((low[0] * i, low[1]), up=False), trim((high[0] * i, high[1]), up=True)
     return low, high
 
 
@@ -240,18 +260,18 @@ def _kept_factorial(place: int) -> tuple[Big, Big]:
         low, high = _KEPT[-1]
         first = (len(_KEPT) - 1) * STRIDE + 1
         for i in range(first, first + STRIDE):
-            low, high = _trim((low[0] * i, low[1]), up=False), _trim((high[0] * i, high[1]), up=True)
+            low, high = trim((low[0] * i, low[1]), up=False), trim((high[0] * i, high[1]), up=True)
         _KEPT.append((low, high))
     return _KEPT[place]
 
 
-def _trim(value: Big, *, up: bool) -> Big:
+def trim(value: Big, *, up: bool) -> Big:
     """At most 128 bits of mantissa, rounded up or down."""
     mantissa, exponent = value
     excess = mantissa.bit_length() - MANTISSA
     if excess <= 0:
         return value
-    return (_ceil(mantissa, 1 << excess) if up else mantissa >> excess), exponent + excess
+    return (ceil_div(mantissa, 1 << excess) if up else mantissa >> excess), exponent + excess
 
 
 def _scaled(total: int, first: Big) -> Fraction:
@@ -281,5 +301,5 @@ def _last(proven: Callable[[int], bool], guess: int) -> int:
     return low
 
 
-def _ceil(numerator: int, denominator: int) -> int:
+def ceil_div(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)

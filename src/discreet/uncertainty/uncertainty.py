@@ -95,6 +95,11 @@ class UncertaintySet(ABC):
     def ranges(self, rows: Floats) -> tuple[Extreme, Extreme]:
         """The largest and the smallest mean of rows v(…, secret, letter), each over the projection F_{U|s}."""
 
+    def told(self, rows: Floats) -> tuple[Floats, Floats]:
+        """The largest and the smallest P(y|s) that rows come to, letters that were never met included."""
+        most, least = self.ranges(rows)
+        return most.value, least.value
+
     @abstractmethod
     def contains(self, distribution: Floats, tolerance: float = 1e-9) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Whether P(…, s, u) lies in F, up to rounding."""
