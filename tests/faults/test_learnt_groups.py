@@ -37,7 +37,7 @@ def test_why_limits_of_learnt_groups_miss_the_truth_and_those_of_other_records_d
             joint = counted(table, dc.Grouping(merge={"x": {"other": sorted(every - kept)}}))
             limits = dc.Confidence(0.95).around(joint).limits
             place = joint.letters.index("other")
-            truth = 1 - sum(letter.startswith("v") for letter in kept) / LETTERS
+            truth = 1 - sum(str(letter).startswith("v") for letter in kept) / LETTERS
             low, high = limits.lower[0, place] / 2**40, limits.upper[0, place] / 2**40
             missed[how] += not low <= truth <= high
     assert missed == {"learnt": 6, "declared": 0}
