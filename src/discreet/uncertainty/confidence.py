@@ -120,7 +120,7 @@ class Confidence(Uncertainty):
         table = np.asarray(counts, dtype=np.int64)
         if table.ndim != 2 or not table.size:
             raise DistributionError("counts that are not a table", where="Confidence", remedy="One row per secret.")
-        check_size(table)
+        _check_size(table)
         if noise is None:
             if (table < 0).any():
                 raise DistributionError("a negative count", where="Confidence", remedy="Say which noise was added.")
@@ -132,7 +132,7 @@ class Confidence(Uncertainty):
     def met_intervals(self, counts: Integers, columns: tuple[int, ...], *, masses: bool = False) -> Intervals:
         """Limits from counts[s, x1, …] where the letters of these columns were met, not declared (theory 5.1)."""
         table = counts.reshape(len(counts), -1)
-        check_size(table)
+        _check_size(table)
         each = self.beta / (len(table) + (1 if masses else 0))
         tail, unknown = (1 - UNMET_SHARE) * each / 2, UNMET_SHARE * each / len(columns)
         sizes = table.sum(axis=1)
@@ -187,7 +187,7 @@ def beforehand(joint: Joint) -> Joint:
     return replace(joint, secrets=secrets, releases=releases)
 
 
-def check_size(table: Integers) -> None:
+def _check_size(table: Integers) -> None:
     """ParameterError where limits would take too long."""
     if table.size > MOST_CELLS or int(table.max()) > MOST_RECORDS or int(table.sum()) > MOST_RECORDS:
         raise ParameterError(

@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.uncertainty.tails import BITS, MANTISSA, ONE, Big, ceil_div, power, trim
+from discreet.uncertainty.tails import BITS, MANTISSA, ONE, Big, ceil_ratio, power, trim
 
 TAKEN = (Fraction(1, 2), Fraction(7, 8), Fraction(1))
 """Half serves where letters are rare, all of them where others have every letter of this secret too."""
@@ -50,7 +50,7 @@ def unmet_share(column: Integers, secret: int, tail: Fraction) -> int:
 
 def _reached(share: int, shared: int, letters: list[tuple[int, int]], enough: Fraction) -> bool:
     """Whether the mean of e(x) over f is proven to be at least J/τ: the sum is at least len(TAKEN) times that."""
-    goal = ceil_div(enough.numerator, enough.denominator)
+    goal = ceil_ratio(enough.numerator, enough.denominator)
     total = Fraction(0)
     for mantissa, exponent in _evidence(share, shared, letters):
         size = mantissa.bit_length() + exponent
@@ -78,7 +78,7 @@ def _ratio_power(numerator: int, denominator: int, exponent: int, *, up: bool = 
     """(numerator / denominator)^exponent, rounded one way."""
     over, under = power((numerator, 0), exponent, up=up), power((denominator, 0), exponent, up=not up)
     shifted = over[0] << under[0].bit_length() + MANTISSA
-    quotient = ceil_div(shifted, under[0]) if up else shifted // under[0]
+    quotient = ceil_ratio(shifted, under[0]) if up else shifted // under[0]
     return trim((quotient, over[1] - under[1] - under[0].bit_length() - MANTISSA), up=up)
 
 

@@ -49,13 +49,13 @@ class Decay:
         while term_high > 1:
             n += 1
             term_low = term_low * x.numerator // (x.denominator * n)
-            term_high = ceil_div(term_high * x.numerator, x.denominator * n)
+            term_high = ceil_ratio(term_high * x.numerator, x.denominator * n)
             low, high = (low - term_high, high - term_low) if sign < 0 else (low + term_low, high + term_high)
             sign = -sign
         low, high = low - 2, high + 2
         for _ in range(halvings):
-            low, high = low * low >> fine, ceil_div(high * high, 1 << fine)
-        return cls(low >> fine - WIDTH, ceil_div(high, 1 << fine - WIDTH))
+            low, high = low * low >> fine, ceil_ratio(high * high, 1 << fine)
+        return cls(low >> fine - WIDTH, ceil_ratio(high, 1 << fine - WIDTH))
 
 
 def lower_limit(n: int, m: int, tail: Fraction, decay: Decay | None, guess: float) -> int:
@@ -124,16 +124,16 @@ def noise_reach(cells: int, decay: Decay, tail: Fraction) -> int:
     one = 1 << WIDTH
     term = one
     for _ in range(cells):
-        term = ceil_div(term * (one - decay.low), one)
+        term = ceil_ratio(term * (one - decay.low), one)
     mass, j = [term], 0
     while True:
         j += 1
         ratio = Fraction((cells - 1 + j) * decay.high, j << WIDTH)
-        term = ceil_div(mass[-1] * ratio.numerator, ratio.denominator)
+        term = ceil_ratio(mass[-1] * ratio.numerator, ratio.denominator)
         mass.append(term)
         following = Fraction((cells + j) * decay.high, (j + 1) << WIDTH)
         if following < 1 and term.bit_length() <= NEGLIGIBLE:
-            rest = ceil_div(term * following.numerator, following.denominator - following.numerator)
+            rest = ceil_ratio(term * following.numerator, following.denominator - following.numerator)
             break
     total, cumulative = 0, []
     for value in mass:
@@ -171,13 +171,13 @@ def _above(n: int, start: int, m: int, up: int, down: int, decay: Decay | None) 
         for _ in range(1 + b - m):
             missing = missing * decay.low >> WIDTH
     while True:
-        total += term if decay is None else ceil_div(term * (one - missing), one)
+        total += term if decay is None else ceil_ratio(term * (one - missing), one)
         if b == n:
             return total
         numerator, denominator = (n - b) * up, (b + 1) * down
         if numerator < denominator and term.bit_length() <= NEGLIGIBLE:
-            return total + ceil_div(term * numerator, denominator - numerator)
-        term = ceil_div(term * numerator, denominator)
+            return total + ceil_ratio(term * numerator, denominator - numerator)
+        term = ceil_ratio(term * numerator, denominator)
         b += 1
         if decay is not None:
             missing = missing * decay.low >> WIDTH
@@ -190,11 +190,11 @@ def _below(n: int, start: int, m: int, up: int, down: int, decay: Decay) -> int:
     if start == m:
         if b == 0:
             return 0
-        term = ceil_div(term * b * down * decay.high, (n - b + 1) * up << WIDTH)
+        term = ceil_ratio(term * b * down * decay.high, (n - b + 1) * up << WIDTH)
         b -= 1
     elif start < m:
         for _ in range(m - start):
-            term = ceil_div(term * decay.high, one)
+            term = ceil_ratio(term * decay.high, one)
     else:
         return 0
     total = 0
@@ -204,11 +204,11 @@ def _below(n: int, start: int, m: int, up: int, down: int, decay: Decay) -> int:
             break
         numerator, denominator = b * down * decay.high, (n - b + 1) * up << WIDTH
         if numerator < denominator and term.bit_length() <= NEGLIGIBLE:
-            total += ceil_div(term * numerator, denominator - numerator)
+            total += ceil_ratio(term * numerator, denominator - numerator)
             break
-        term = ceil_div(term * numerator, denominator)
+        term = ceil_ratio(term * numerator, denominator)
         b -= 1
-    return ceil_div(total << WIDTH, one + decay.high)
+    return ceil_ratio(total << WIDTH, one + decay.high)
 
 
 def _noise_tail(j: int, decay: Decay | None) -> Fraction:
@@ -227,7 +227,7 @@ def _first_term(n: int, b: int, up: int, down: int) -> Big:
     """At least C(n, b) p^b (1 − p)^(n−b)."""
     value = trim(_factorial(n)[1], up=True)
     for below in (_factorial(b)[0], _factorial(n - b)[0]):
-        value = trim((ceil_div(value[0] << 2 * MANTISSA, below[0]), value[1] - 2 * MANTISSA - below[1]), up=True)
+        value = trim((ceil_ratio(value[0] << 2 * MANTISSA, below[0]), value[1] - 2 * MANTISSA - below[1]), up=True)
     for factor in (power((up, 0), b, up=True), power((down, 0), n - b, up=True)):
         value = trim((value[0] * factor[0], value[1] + factor[1]), up=True)
     return value[0], value[1] - BITS * n
@@ -271,7 +271,7 @@ def trim(value: Big, *, up: bool) -> Big:
     excess = mantissa.bit_length() - MANTISSA
     if excess <= 0:
         return value
-    return (ceil_div(mantissa, 1 << excess) if up else mantissa >> excess), exponent + excess
+    return (ceil_ratio(mantissa, 1 << excess) if up else mantissa >> excess), exponent + excess
 
 
 def _scaled(total: int, first: Big) -> Fraction:
@@ -301,5 +301,5 @@ def _last(proven: Callable[[int], bool], guess: int) -> int:
     return low
 
 
-def ceil_div(numerator: int, denominator: int) -> int:
+def ceil_ratio(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)
