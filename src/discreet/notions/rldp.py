@@ -181,8 +181,8 @@ def largest_excess(known: UncertaintySet, rows: Floats, price: float) -> float:
     """max over rows v(row, secret, letter), pairs of secrets and P in F of P_{U|s}·v_s − price · P_{U|t}·v_t."""
     first, second = _all_pairs(known)
     if not isinstance(known, RenyiBall) or _one_split(known):
-        most, least = known.ranges(rows)
-        return float((most.value[:, first] - price * least.value[:, second]).max())
+        most, least = known.told(rows)
+        return float((most[:, first] - price * least[:, second]).max())
     attained, bound = SplitGrid.of(known, rows).excesses(first, second, price)
     best = float(attained.max())
     for y, pair in _promising(bound, best):

@@ -141,7 +141,7 @@ def extreme_averages(known: IntervalSet, most: Floats, least: Floats, s: int) ->
 
 def largest_change(known: IntervalSet, rows: Floats, price: float) -> float:
     """The largest left side minus `price` times the right side over rows v(row, secret, letter), secrets and F."""
-    most, least = (found.value for found in known.ranges(rows))
+    most, least = known.told(rows)
     worst = -np.inf
     for s in range(most.shape[-1]):
         below, above = extreme_averages(known, most, least, s)
