@@ -261,8 +261,8 @@ purpose = "values"         # what the release is for: values, statistics or info
 
 
 def _written(value: Any) -> str:
-    """TOML's strings, arrays of them, numbers and truth values are written as those of JSON."""
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    """TOML's strings, arrays of them, numbers and truth values are those of JSON, which does not escape DEL."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 # ---- what may stand behind a key ------------------------------------------------------------------------------------
