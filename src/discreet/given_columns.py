@@ -121,7 +121,7 @@ class StratifiedJoint:
 
     def curator(self) -> StratifiedJoint:
         """The same for mechanisms that read (S, X) and are judged by I(X;Y|K)."""
-        return in_form(self, Form.CURATOR)
+        return replace(self, strata={key: one.curator() for key, one in self.strata.items()})
 
     def check_sizes(self) -> None:
         """DistributionError if a stratum is too small to design on, with the merge that would help. Which one it is,

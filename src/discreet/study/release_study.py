@@ -114,7 +114,8 @@ def _promised(protocol: AnyProtocol) -> dict[str, Any]:
     alone = "epsilon" in {one.name for one in fields(leading)}
     belts = [one for one in others if isinstance(one, OrdinaryLDP)]
     ceilings = [one for one in others if isinstance(leading, OnAverage) and one not in belts]
-    confidence = getattr(getattr(leading, "uncertainty", None), "confidence", None)
+    sets: list[Any] = [getattr(one, "uncertainty", None) for one in (leading, *ceilings[:1])]
+    confidence = next((one.confidence for one in sets if hasattr(one, "confidence")), None)
     return {
         "notion": words_of(leading).command if alone else spelling(leading),
         "epsilon": leading.epsilon if alone else None,
