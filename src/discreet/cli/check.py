@@ -142,7 +142,7 @@ def show_check(found: Check) -> None:
 
 
 def _rows(found: Check) -> dict[str, str]:
-    rows: dict[str, str] = {"records": f"{found.records:,}"}
+    rows: dict[str, str] = {"records": f"{found.records:,}" if found.columns else "not counted"}
     for one in found.columns:
         rows[f"no letter in {one.name}"] = f"{one.unknown:,} unknown, {one.missing:,} missing" + (
             f"; {one.looks_like}" if one.looks_like else ""
