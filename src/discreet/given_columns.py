@@ -159,7 +159,7 @@ class StratifiedJoint:
         together = sizes + sizes[:, [s]]
         short = ((together > 0) & (together < FEW_WITH_A_SECRET - 0.5)).any(axis=0)
         others = [t for t in np.flatnonzero(whole.sum(axis=1) > 0).tolist() if t != s]
-        if not others:
+        if len(others) < 2:  # merged, there would be one value, and nothing to hide
             return "Give fewer columns."
         t = min(others, key=lambda other: (short[other], np.abs(laws[other] - laws[s]).sum()))
         names = joints[0].secret_letters
