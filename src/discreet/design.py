@@ -235,14 +235,13 @@ def design(
         (True, True)
     """
     check_level(notion)
-    if (whose := _drawn_independently(joint)) is not None:
+    if (whose := drawn_independently(joint)) is not None:
         options = {"method": method, "utility": utility, "sees_secret": sees_secret, "gap": gap, "progress": progress}
         return _design_rows(joint, notion, whose, time_limit, {**options, "force": force})
     if isinstance(joint, StratifiedJoint):
         return _design_strata(joint, notion, force, time_limit, method, utility, sees_secret, gap, progress)
     started, compiled = time.perf_counter(), compiling.seconds()
-    form = joint.curator() if sees_secret else joint
-    form = form.one_row_each() if notion.counted else form
+    form = held(joint.curator() if sees_secret else joint, notion)
     check_private(form, notion)
     chosen = plan(form, notion, utility).method if method == "auto" else method
     if chosen not in METHODS:
@@ -314,7 +313,13 @@ def _design_strata(
 # ---- several rows of one person (theory 7.3) -------------------------------------------------------------------------
 
 
-def _drawn_independently(joint: Joint | StratifiedJoint) -> WhoseRows | None:
+def held(joint: Joint, notion: Notion) -> Joint:
+    """The distribution that a protocol of this promise holds."""
+    return joint.one_row_each() if notion.counted else joint
+
+
+def drawn_independently(joint: Joint | StratifiedJoint) -> WhoseRows | None:
+    """Whose rows are drawn by themselves: the promise is then about all of them together, a protocol about one."""
     whose = (joint.first if isinstance(joint, StratifiedJoint) else joint).rows
     return whose if whose is not None and whose.rule is Rule.independent else None
 
@@ -325,8 +330,7 @@ def _design_rows(
     """The notion is what a person is promised; the mechanism of a row is the strongest found that keeps it."""
     found: dict[float, Design | StratifiedDesign] = {}
     effort = Effort.within(time_limit, options["gap"])
-    once = notion.counted
-    counted = _mapped(joint, lambda one: replace(one.one_row_each() if once else one, rows=None))
+    counted = _mapped(joint, lambda one: replace(held(one, notion), rows=None))
 
     def tried(epsilon: float) -> float:
         left = None if time_limit is None else max(effort.share(1 / 3).left(), LEAST_SECONDS)

@@ -121,7 +121,7 @@ class StratifiedJoint:
 
     def curator(self) -> StratifiedJoint:
         """The same for mechanisms that read (S, X) and are judged by I(X;Y|K)."""
-        return in_form(self, Form.CURATOR)
+        return replace(self, strata={key: one.curator() for key, one in self.strata.items()})
 
     def check_sizes(self, *, by_name: bool = False) -> None:
         """DistributionError if a stratum is too small to design on, with the merge that would help. Which one it is,
@@ -160,7 +160,7 @@ class StratifiedJoint:
         together = sizes + sizes[:, [s]]
         short = ((together > 0) & (together < FEW_WITH_A_SECRET - 0.5)).any(axis=0)
         others = [t for t in np.flatnonzero(whole.sum(axis=1) > 0).tolist() if t != s]
-        if not others:
+        if len(others) < 2:  # merged, there would be one value, and nothing to hide
             return "Give fewer columns."
         t = min(others, key=lambda other: (short[other], np.abs(laws[other] - laws[s]).sum()))
         names = joints[0].secret_letters

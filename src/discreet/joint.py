@@ -216,7 +216,7 @@ class Joint:
 
     def curator(self) -> Joint:
         """The same distribution for a mechanism that reads (S, X) and is judged by I(X;Y)."""
-        return replace(self, form=Form.CURATOR)
+        return replace(self, form=form_of(self.form, self.include_secret, sees_secret=True))
 
     def observed(self) -> Joint:
         """The same joint without the secrets that have probability zero. A choice, never made silently. Of counts with

@@ -30,7 +30,8 @@ from discreet.exceptions import AlphabetError, ParameterError, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.toml_file import LARGEST_WHOLE, read_toml
 from discreet.notions import Notion
-from discreet.notions.by_name import kinds, notion_of
+from discreet.notions.average import OnAverage
+from discreet.notions.by_name import DEFAULT_EPSILON, has_number, kinds, notion_of
 from discreet.policy import VARIABLE, nearest
 from discreet.records.source import SUFFIXES, Format
 from discreet.release import Job, RowsAsked
@@ -121,24 +122,49 @@ class StudyFile:
             if key not in stated:
                 raise ParameterError("a study needs this key", where=key, remedy=f"Write {key} = … into the file.")
         found = cls(**{key: CHECKS[key](value, key) for key, value in stated.items()}, folder=folder)
-        wanted = [key for key in ("epsilon", "accuracy", "need") if getattr(found, key) is not None]
-        if len(wanted) > 1:
+        levels = {"a notion with its number": has_number(found.notion), "an epsilon": found.epsilon is not None}
+        levels |= {"an accuracy": found.accuracy is not None, "a need": found.need is not None}
+        if len(given := [what for what, is_given in levels.items() if is_given]) > 1:
             raise ParameterError(
-                f"an {wanted[0]} and {'a need' if wanted[1] == 'need' else 'an accuracy'}",
-                where=wanted[1],
+                f"{given[0]}, and {given[1]}",
+                where=given[1].split()[-1],
                 remedy="Give one; the other is found from it.",
             )
         if found.accuracy is not None and found.plan is None and found.records is None:
             raise ParameterError("an accuracy needs a number of records", where="accuracy", remedy="Add plan (--plan).")
         if found.plan == 0:
             raise ParameterError("not a number of records", where="plan", remedy="Give a whole number from 1.")
+        found._check_used()
         return found
+
+    def _check_used(self) -> None:
+        """ParameterError for what would be asked for in vain, while something else is done."""
+        notion = self.asked_notion
+        sets = [getattr(one, "uncertainty", None) for one in notion.promises]
+        if self.confidence is not None and not any(hasattr(one, "confidence") for one in sets):
+            raise ParameterError(
+                "a confidence, and no promise over a set of distributions",
+                where="confidence",
+                remedy="Leave it out, or promise rldp or rlip.",
+            )
+        if self.same_noise and self.private is None:
+            raise ParameterError(
+                "the same noise, and no noise", where="same_noise", remedy="Give private and letters too (--private)."
+            )
+        if self.purpose == "statistics" and (self.task or isinstance(notion, OnAverage)):
+            raise ParameterError(
+                f"{'a task' if self.task else 'an average'} is designed for information alone",
+                where="purpose",
+                remedy="Say information (--for information).",
+            )
 
     @property
     def asked_notion(self) -> Notion:
-        """What is to be promised; where an accuracy is wanted, at an epsilon that is still to be found."""
+        """What is to be promised; where a need or an accuracy is wanted, at a level that is still to be found."""
         confidence = DEFAULT_CONFIDENCE if self.confidence is None else self.confidence
-        return notion_of(self.notion, self.epsilon, confidence, self.belt, self.ceiling)
+        found = self.need is not None or self.accuracy is not None
+        epsilon = DEFAULT_EPSILON if found else self.epsilon
+        return notion_of(self.notion, epsilon, confidence, self.belt, self.ceiling)
 
     @classmethod
     def stated(cls, **keys: Any) -> StudyFile:
@@ -261,8 +287,8 @@ purpose = "values"         # what the release is for: values, statistics or info
 
 
 def _written(value: Any) -> str:
-    """TOML's strings, arrays of them, numbers and truth values are written as those of JSON."""
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    """TOML's strings, arrays of them, numbers and truth values are those of JSON, which does not escape DEL."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 # ---- what may stand behind a key ------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.exceptions import BudgetError
+from discreet.exceptions import BudgetError, InfeasibleError
 from discreet.release.keyed_draws import KeyedDraw
 from discreet.release.ledger import Ledger
+from discreet.study import Purpose, Study
 
 KEYED = KeyedDraw("k" * 64, "id", "p" * 64)
 KEY, BUDGET, REPEAT, PEOPLE = "Release with the key", "declare a budget", "--repeat", "--people NAME"
@@ -84,3 +85,24 @@ def test_a_first_draw_above_its_budget(tmp_path: Path) -> None:
     """Neither a key nor an earlier release, nor another name, would help."""
     told = remedy(of(tmp_path, protocol_of()), budget=1e-6)
     assert told.endswith("(p.ledger). Declare a larger budget.")
+
+
+def test_a_need_that_a_belt_stands_in_the_way_of() -> None:
+    """Once reading the secret was the remedy, also to whom it reads it, and where only the belt can give way."""
+    joint = dc.Joint.from_counts([[90, 5, 5], [5, 90, 5], [5, 5, 90]], ["u", "v", "w"])
+    for one, belt, told in ((joint, 0.5, "a larger belt"), (joint.curator(), 0.5, "a larger belt")):
+        with pytest.raises(InfeasibleError, match=told):
+            Study.begin(one, dc.LIP(1.0) & dc.OrdinaryLDP(belt), purpose=Purpose.values, need=0.95)
+    followed = Study.begin(joint, dc.LIP(1.0) & dc.OrdinaryLDP(8.0), purpose=Purpose.values, need=0.95)
+    assert followed.unchanged is not None
+    assert followed.unchanged >= 0.95
+
+
+def test_two_values_of_a_secret_are_not_to_be_merged() -> None:
+    """They would be one, and there would be nothing to hide."""
+    columns = (dc.Attribute("k", ("m", "n")),)
+    for letters, told in ((("a", "b"), "Give fewer columns"), (("a", "b", "c"), "Merge 'a' with")):
+        counts = {("m",): [[9, 9], *[[99, 99]] * (len(letters) - 1)], ("n",): [[99, 99]] * len(letters)}
+        joint = dc.StratifiedJoint(columns, {key: dc.Joint.from_counts(n, letters) for key, n in counts.items()})
+        with pytest.raises(dc.DistributionError, match=told):
+            dc.design(joint, dc.LIP(0.5))

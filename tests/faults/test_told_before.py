@@ -220,3 +220,20 @@ def test_a_policy_judges_every_promise_that_it_has_a_level_for(folder: Path) -> 
     protocol.sanitise(table, policy=wide, ledger=folder / "book")
     with pytest.raises(ReleaseError, match=r"epsilon\.L[A-Z]+ = "):
         protocol.sanitise(table, policy=wide, ledger=folder / "book", repeat=True)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_one_refusal_is_not_followed_by_a_false_one(
+    folder: Path, keyed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once the file was said to be unreadable too, where only its ids were left to be asked for, and had 0 records."""
+    (folder / "key").write_bytes(bytes(range(32)))
+    (folder / "key").chmod(0o600)
+    beside = ["--key", str(folder / "key"), "--id", "pid"] if keyed else []
+    command = ["check", str(folder / "p.json"), str(folder / "one.csv"), "out.csv", "--keep", "x", *beside]
+    assert run([*command, "--json"]) == 4
+    told = [one["what"] for one in json.loads(capsys.readouterr().out)["refusals"]]
+    assert told[:1] == ["this column cannot be kept as it is"]
+    assert not any("cannot be read" in one for one in told)
+    assert run(command) == 4
+    assert "not counted" in capsys.readouterr().out

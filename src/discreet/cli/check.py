@@ -37,7 +37,7 @@ from discreet.cli.options import (
     TargetFormat,
     UnknownAnyway,
 )
-from discreet.cli.progress import working
+from discreet.cli.progress import RecordMeter, working
 from discreet.cli.show import as_json, facts, paragraph, stdout
 from discreet.cli.target_files import may_replace, write_file
 from discreet.phrases import rounded_up
@@ -122,9 +122,11 @@ def rehearsed(job: Job, *, json: bool, force: bool) -> Check:
 def print_study(job: Job) -> None:
     """The study that a check or a release amounts to."""
     from discreet.protocol.strata import load_protocol
-    from discreet.study.release_study import study_of
+    from discreet.study.release_study import shown_study
 
-    typer.echo(study_of(load_protocol(job.protocol), job).text(), nl=False)
+    with working("Counting") as ticker:
+        told = shown_study(load_protocol(job.protocol), job, RecordMeter(ticker))
+    typer.echo(told, nl=False)
 
 
 def show_check(found: Check) -> None:
@@ -140,7 +142,7 @@ def show_check(found: Check) -> None:
 
 
 def _rows(found: Check) -> dict[str, str]:
-    rows: dict[str, str] = {"records": f"{found.records:,}"}
+    rows: dict[str, str] = {"records": f"{found.records:,}" if found.columns else "not counted"}
     for one in found.columns:
         rows[f"no letter in {one.name}"] = f"{one.unknown:,} unknown, {one.missing:,} missing" + (
             f"; {one.looks_like}" if one.looks_like else ""

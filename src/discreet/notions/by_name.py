@@ -39,15 +39,21 @@ def notion_of(
         raise ParameterError("a notion without its number", where="notion", remedy=f"Try {name}:0.1.")
     asked = kind.asked(DEFAULT_EPSILON if epsilon is None else epsilon, confidence)
     if numbers:
-        asked = _with_set(spelled(command), asked)
+        asked = _at_confidence(spelled(command), confidence)
     if ceiling is not None:
-        asked = asked & spelled(ceiling)
+        asked = asked & _at_confidence(spelled(ceiling), confidence)
     return asked if belt is None else asked & OrdinaryLDP(belt)
 
 
-def _with_set(notion: Notion, asked: Notion) -> Notion:
-    """The notion about the set of another one, where it is about a set."""
-    about, stated = getattr(asked, "uncertainty", None), cast("Any", notion)
+def has_number(command: str) -> bool:
+    """Whether the level stands after the name."""
+    return ":" in command
+
+
+def _at_confidence(notion: Notion, confidence: float) -> Notion:
+    """The notion at this confidence, where it is about a set."""
+    about = getattr(type(notion).asked(DEFAULT_EPSILON, confidence), "uncertainty", None)
+    stated = cast("Any", notion)
     return notion if about is None else cast("Notion", replace(stated, uncertainty=about))
 
 

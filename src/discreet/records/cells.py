@@ -247,7 +247,8 @@ def _itself(kind: pa.DataType) -> pa.DataType:
 
 
 def bare(kind: pa.DataType, leaf: Callable[[pa.DataType], pa.DataType] = _itself) -> pa.DataType:
-    """The type without the metadata of its fields, at any depth. An extension type whose storage has some is that."""
+    """The type without the metadata of its fields, at any depth, and in fields without dictionaries, which not every
+    library reads there. An extension type whose storage has metadata is that."""
     types = pa.types
     if isinstance(kind, pa.BaseExtensionType):
         storage = bare(kind.storage_type, leaf)
@@ -272,7 +273,7 @@ def bare(kind: pa.DataType, leaf: Callable[[pa.DataType], pa.DataType] = _itself
 
 
 def _bare_field(field: pa.Field, leaf: Callable[[pa.DataType], pa.DataType]) -> pa.Field:
-    return pa.field(field.name, bare(field.type, leaf), field.nullable)
+    return pa.field(field.name, bare(value_type(field.type), leaf), field.nullable)
 
 
 def decoded(values: pa.Array) -> pa.Array:

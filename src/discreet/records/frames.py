@@ -1,14 +1,15 @@
 """Columns of frames as Arrow arrays that keep apart whatever differs.
 
 pandas and polars may hold any Python objects in a column. Arrow chooses a type by the first of them and cuts the others
-to fit: a moment becomes its day, a time loses its zone, a truth value becomes a number. So what it made is taken only
-where there are as many different cells as different values. Values that have no common type come as text instead, and
-a column is refused where two that differ would have the same one.
+to fit: a moment becomes its day, a time loses its zone, a truth value becomes a number, also inside of lists and
+records. So what it made is taken only where there are as many different cells as different values, and where cells have
+parts, only where every cell is its value. Values that have no common type come as text instead, and a column is refused
+where two that differ would have the same one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -18,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.exceptions import TableError
-from discreet.records.cells import is_missing, text_of, value_type
+from discreet.records.cells import NOT_HELD, is_missing, text_of, value_type
 
-CUT_BY_DUCKDB: Final = ("TIME WITH TIME ZONE", "BIT", "UHUGEINT", "GEOMETRY")
-"""Types that duckdb hands over without the zone, as bytes that end in spaces, or as numbers below zero."""
+CUT_BY_DUCKDB: Final = ("time with time zone", "bit", "uhugeint", "geometry")
+"""Types that duckdb hands over without the zone, as bytes that nobody else reads, or as numbers below zero."""
 NO_COMMON_TYPE: Final = (pa.ArrowException, ValueError, TypeError, OverflowError)
 """What is raised where Arrow has no type for values, or none that can hold them all."""
 TRUTHS: Final = (bool, np.bool_)
@@ -40,10 +41,24 @@ def whole_columns(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> nw.DataFrame[
         texts = [name for name in schema.names() if schema[name] == nw.Categorical]
     elif frame.implementation.is_duckdb():
         native = frame.to_native()
-        kinds = zip(native.columns, map(str, native.types), strict=True)
-        texts = [name for name, kind in kinds if kind.startswith(CUT_BY_DUCKDB)]
+        texts = [name for name, kind in zip(native.columns, native.types, strict=True) if _cut_by_duckdb(kind)]
     told = frame.with_columns(nw.col(name).cast(nw.String) for name in texts)
     return told.collect() if isinstance(told, nw.LazyFrame) else told
+
+
+def _cut_by_duckdb(kind: Any) -> bool:
+    """Whether a type of duckdb is one of these, or has one inside. The text of a union would not tell which of its
+    types a cell has: no column with one is kept."""
+    inside = set(_types_inside(kind))
+    return not inside.isdisjoint(CUT_BY_DUCKDB) and "union" not in inside
+
+
+def _types_inside(kind: Any) -> Iterator[str]:
+    """The type and the types of its parts, at any depth; other types have parts that are sizes and names."""
+    yield kind.id
+    for _, part in kind.children if kind.id in ("struct", "list", "array", "map", "union") else ():
+        if not isinstance(part, int):
+            yield from _types_inside(part)
 
 
 def held_column(column: nw.Series[Any]) -> tuple[pa.Array | pa.ChunkedArray, bool]:
@@ -103,14 +118,13 @@ def _common(values: Sequence[Any], name: str) -> tuple[pa.Array, bool]:
         cells = pa.array(values, from_pandas=True)
     except NO_COMMON_TYPE:
         return _as_words(values, name), True
-    if pa.types.is_nested(cells.type) or _held_whole(values) or _kept_apart(values, cells):
-        return cells, False
-    return _as_words(values, name), True
+    whole = _every_one if pa.types.is_nested(cells.type) else _kept_apart
+    return (cells, False) if _held_whole(values) or whole(values, cells) else (_as_words(values, name), True)
 
 
 def _as_words(values: Sequence[Any], name: str) -> pa.Array:
     """The text of each value; TableError where two that differ have the same one."""
-    cells = text_of(values)
+    cells = text_of([_listed(value) for value in values])
     first: dict[str, Any] = {}
     for value, text in zip(values, cells.to_pylist(), strict=True):
         if text is not None and not _same(first.setdefault(text, value), value):
@@ -125,7 +139,11 @@ def _as_words(values: Sequence[Any], name: str) -> pa.Array:
 def identity(value: Any) -> tuple[Any, ...]:
     """Equal for values that are the same by the rule of `cells`: numbers by their value, text without the spaces around
     it, a moment with its nanoseconds, zone and fold. A truth value is no number; of any other type is the same what is
-    equal and of that type."""
+    equal and of that type. Of a list, a tuple or an array every part counts, of a record what is there."""
+    if isinstance(value, Mapping):
+        return "record", {identity(key): identity(part) for key, part in value.items() if not is_missing(part)}
+    if isinstance(value, list | tuple | np.ndarray):
+        return "list", tuple(None if is_missing(part) else identity(part) for part in _parts(value))
     if isinstance(value, TRUTHS):
         return "truth", bool(value)
     if isinstance(value, str):
@@ -142,6 +160,21 @@ def identity(value: Any) -> tuple[Any, ...]:
     if isinstance(value, timedelta):
         return "duration", value.days, value.seconds, value.microseconds, getattr(value, "nanoseconds", 0)
     return type(value), value
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    """What a list or an array consists of; of an array of moments as Arrow reads one that is a column."""
+    moments = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "mM"
+    return pa.array(value).to_pylist() if moments else value  # type: ignore[no-any-return]
+
+
+def _listed(value: Any) -> Any:
+    """The same with lists for arrays, which write their middle as dots, and moments in them as they are."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return _listed(list(value) if value.dtype.kind in "mM" else value.tolist())
+    if type(value) is dict:
+        return {key: _listed(part) for key, part in value.items()}
+    return type(value)(map(_listed, value)) if type(value) in (list, tuple) else value
 
 
 def _held_whole(values: Sequence[Any]) -> bool:
@@ -166,8 +199,19 @@ def _kept_apart(values: Sequence[Any], cells: pa.Array) -> bool:
     return len(stored.drop_null().unique()) == len(different)
 
 
+def _every_one(values: Sequence[Any], cells: pa.Array) -> bool:
+    """Whether each cell, read back, is its value."""
+    try:
+        return all(
+            cell is None if is_missing(value) else _same(value, cell)
+            for value, cell in zip(values, cells.to_pylist(), strict=True)
+        )
+    except NOT_HELD:
+        return False
+
+
 def _same(one: Any, other: Any) -> bool:
     try:
         return one is other or identity(one) == identity(other)
-    except (TypeError, ValueError):  # what is neither equal nor different, as arrays are
+    except (TypeError, ValueError, RecursionError, pa.ArrowException):  # what has no parts, or is no value
         return False

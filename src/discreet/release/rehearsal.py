@@ -139,8 +139,8 @@ class Rehearsal:
         )  # fmt: skip
 
     def _check_ids(self, table: Any) -> None:
-        """Of a table that could not be read for anything else."""
-        if self._twice and self.whose.asks is not None:
+        """Of a table that could not be read for anything else; where no column looks like one, nothing is read."""
+        if self._twice and self.whose.asks is not None and self.whose.asked_places:
             with open_records(table, (), others=self.whose.asked_places, encoding=self.encoding) as source:
                 ids = self.whose.ids(source)
                 for batch in source:

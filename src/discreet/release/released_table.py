@@ -40,8 +40,9 @@ def like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
 
 
 def _in_pandas(released: pa.Table) -> Any:
-    """A frame with the numbers of the table: pandas makes floats of whole numbers where one is missing, and its own
-    type for both holds them to the last digit."""
+    """A frame with the numbers and moments of the table. pandas makes floats of whole numbers where one is missing, and
+    its own type for both holds them to the last digit; moments inside of lists lose their zone there, inside of records
+    and maps they become numbers, and as Arrow holds them they stay what they are."""
     pandas = nw.dependencies.get_pandas()
 
     def nullable(kind: pa.DataType) -> Any:
@@ -51,4 +52,12 @@ def _in_pandas(released: pa.Table) -> Any:
     for field, column in zip(released.schema, released.columns, strict=True):
         if pa.types.is_integer(field.type) and column.null_count:
             frame[field.name] = column.to_pandas(types_mapper=nullable)
+        elif _moments_inside(field.type):
+            frame[field.name] = column.to_pandas(types_mapper=pandas.ArrowDtype)
     return frame
+
+
+def _moments_inside(kind: pa.DataType) -> bool:
+    """Whether parts of such cells are moments or durations, at any depth."""
+    parts = [kind.field(place).type for place in range(kind.num_fields)] if pa.types.is_nested(kind) else []
+    return any(pa.types.is_timestamp(part) or pa.types.is_duration(part) or _moments_inside(part) for part in parts)

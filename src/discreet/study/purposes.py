@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.attribute import Form
 from discreet.channel import Channel
 from discreet.design import AnyDesign, Design, design
 from discreet.exceptions import DiscreetError, InfeasibleError, ParameterError, UnfinishedError
@@ -201,18 +202,28 @@ class Needed:
     tried: tuple[tuple[float, float], ...]
 
 
+def remedy_of(joint: AnyJoint, notion: Notion) -> str:
+    """What to do where no epsilon reaches a need: what stands beside it may be in its way, or what is not read."""
+    if len(notion.promises) > 1:
+        return "Ask for less, or for a larger belt or ceiling (--belt, --ceiling)."
+    if joint.form is Form.FUNNEL:
+        return "Ask for less, or read the secret too (--sees-secret) if the data are yours."
+    return "Ask for less."
+
+
 def needed_epsilon(
     share_at: Callable[[float], float],
     share: float,
     *,
     between: tuple[float, float] = BETWEEN,
     precision: float = 0.01,
+    remedy: str = "Ask for less.",
 ) -> Needed:
     """The smallest epsilon, to within the part `precision`, at which a design has at least this share.
 
     `share_at(epsilon)` is what the best design found there has: values unchanged, clean records that a released one is
     worth, or information kept (`as_share`). A larger epsilon permits every mechanism of a smaller one, so the best
-    share grows with epsilon, and halving finds where it is reached.
+    share grows with epsilon, and halving finds where it is reached. `remedy` is for a share that never is.
     """
     if not 0 < share <= 1:
         raise ParameterError("not a share", where="need", remedy="Give a number above 0, at most 1, such as 0.9.")
@@ -227,7 +238,7 @@ def needed_epsilon(
         raise InfeasibleError(
             f"{tried[high]:.3g} is reached at epsilon {high:g}, not {share:g}",
             where="need",
-            remedy="Ask for less, or read the secret too (--sees-secret) if the data are yours.",
+            remedy=remedy,
         )
     if reaches(low):
         high = low

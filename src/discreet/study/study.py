@@ -52,6 +52,7 @@ from discreet.study.purposes import (
     Served,
     as_share,
     needed_epsilon,
+    remedy_of,
     serve,
 )
 from discreet.study.rare_letters import study_warnings
@@ -143,7 +144,7 @@ class Study:
 
         epsilon, reached, needed = notion.epsilon, None, None
         if need is not None:
-            needed = needed_epsilon(share_at, need)
+            needed = needed_epsilon(share_at, need, remedy=remedy_of(joint, notion))
             epsilon = needed.epsilon
         elif reaching is not None:
             rising = purpose is not Purpose.information
