@@ -49,7 +49,7 @@ def estimate(
         bool | None,
         typer.Option(
             help="For a mechanism that read the secret: assume P(s|x) as in the protocol. Without either, it is "
-            "assumed where the released table itself was counted."
+            "assumed where the released table itself was counted, and not for groups of it."
         ),
     ] = None,
     level: Annotated[float, typer.Option(help="The level of the confidence intervals.")] = 0.95,

@@ -102,6 +102,11 @@ def estimate(
             model = model_of(protocol, "counted", column)
             mine = np.concatenate([mine, np.zeros(model.size - len(mine), np.int64)])
         return _estimate([model], [mine], method, on, pseudo_records, rows_per_person)
+    if assume == "counted" and len(protocol) > 1:
+        raise ParameterError(
+            "several protocols whose values are counted as they are", where="assume",
+            remedy="What each keeps is the law of its own columns and table: estimate each release by itself.",
+        )  # fmt: skip
     if isinstance(released, list | tuple):
         models, tables = [model_of(one, assume, column) for one in protocol], list(released)
         if len(models) != len(tables):
@@ -129,6 +134,9 @@ def estimate_by(
 ) -> dict[Hashable, Estimate]:
     """An estimate for every group of a public column that was kept in the release.
 
+    P(s|x) of the whole table is not that of a group, so where the mechanism read the secret nothing is assumed about it
+    unless `assume` says so.
+
     Arguments:
         released: the release, with the column `by`.
         protocol: the one it was made with, full or public.
@@ -151,7 +159,7 @@ def estimate_by(
     if isinstance(protocol, Strata):
         remedy = "estimate_strata has each stratum by itself; estimate has all of them together."
         raise ParameterError("a protocol with given columns, which are its groups", where="estimate_by", remedy=remedy)
-    model = model_of(protocol, assume, column)
+    model = model_of(protocol, assume or "nothing", column)
     groups = count_groups(released, model, by, encoding)
     options = method, on, pseudo_records, rows_per_person
     return {name: _estimate([model], [counts], *options, part=True) for name, counts in groups.items()}

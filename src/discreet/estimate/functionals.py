@@ -55,6 +55,22 @@ class Analysis:
         """The sample as if every person had one row: what limits rest on."""
         return self.sample if self.clusters is None else self.sample.thinned(self.clusters.factor)
 
+    @property
+    def draws(self) -> Sample:
+        """The sample of the outputs' own draws: rows that share one are one."""
+        return self.evidence if self.clusters is not None and self.clusters.tied else self.sample
+
+    def beside_outputs(self, rows: Floats, frequencies: Floats) -> Floats:
+        """The covariance of rows · p̂ on top of that of the outputs: what replaced values add, and what rows of one
+        person that are drawn each by itself have in common."""
+        added = np.zeros((len(rows), len(rows)))
+        if self.excess is not None:
+            added += rows @ self.excess @ rows.T / self.draws.n
+        if self.clusters is not None and not self.clusters.tied:
+            mean = rows @ frequencies
+            added += (self.clusters.factor - 1) * ((rows * frequencies) @ rows.T - np.outer(mean, mean)) / self.draws.n
+        return added
+
     @cached_property
     def start(self) -> Floats:
         """The prior, with something for every letter."""
@@ -125,8 +141,7 @@ class Functionals:
     @cached_property
     def covariance(self) -> Floats:
         """Linear: unbiased, from the shares observed. Likelihood: the inverse Fisher information at the fit."""
-        clusters, known = self.analysis.clusters, np.ix_(self.determined, self.determined)
-        sample = self.analysis.evidence if clusters is not None and clusters.tied else self.analysis.sample
+        sample, known = self.analysis.draws, np.ix_(self.determined, self.determined)
         covariance = np.full((len(self.rows), len(self.rows)), np.nan)
         if self.analysis.method == "linear":
             unbiased = np.sqrt(sample.sizes / (sample.sizes - 1))[sample.wave]
@@ -136,13 +151,15 @@ class Functionals:
             covariance[known] = sample.covariance(centred * unbiased, sample.empirical)
         else:
             covariance[known] = sample.covariance(self.scores, sample.matrix @ self.analysis.smoothed)
-        if self.analysis.excess is not None:
-            rows = self.rows[self.determined]
-            covariance[known] += rows @ self.analysis.excess @ rows.T / sample.n
-        if clusters is not None and not clusters.tied:
-            rows, p = self.rows[self.determined], self.analysis.smoothed
-            covariance[known] += (clusters.factor - 1) * ((rows * p) @ rows.T - np.outer(rows @ p, rows @ p)) / sample.n
+        covariance[known] += self.analysis.beside_outputs(self.rows[self.determined], self.analysis.smoothed)
         return covariance
+
+    def blind_covariance(self, frequencies: Floats) -> Floats:
+        """The covariance that the unbiased linear estimates have if these are the frequencies of the letters."""
+        sample = self.analysis.draws
+        return sample.covariance(self.blind_scores, sample.matrix @ frequencies) + self.analysis.beside_outputs(
+            self.rows[self.determined], frequencies
+        )
 
     @cached_property
     def stretch(self) -> Floats:
