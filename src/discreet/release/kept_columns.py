@@ -67,9 +67,7 @@ def check_kept(
     are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret. Where
     one row of each person is released, so many are judged."""
     asked, rows = not_given(protocol, keep), rows or RowsInForce()
-    counts = _counted(table, protocol, [asked], encoding, rows)
-    if too_many(*counts):
-        counts = counted_apart(table, protocol, asked, encoding, rows)
+    counts = counted_together(table, protocol, asked, encoding, rows)
     return judged_kept(counts, protocol, identity, anyway) if counts else None
 
 
@@ -171,6 +169,14 @@ def _counted(
             for one in counts:
                 count_kept(one, protocol, batch)
     return counts
+
+
+def counted_together(
+    table: Any, protocol: AnyProtocol, asked: Sequence[str], encoding: str | None, rows: RowsInForce
+) -> list[RecordCounts]:
+    """These columns together, or apart where they are too many; none of a table without the secret."""
+    counts = _counted(table, protocol, [asked], encoding, rows)
+    return counted_apart(table, protocol, asked, encoding, rows) if too_many(*counts) else counts
 
 
 def counted_apart(

@@ -40,13 +40,14 @@ from discreet.release.draws_together import draws_told
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
     counted_apart,
+    counted_together,
     judgement,
     not_given,
     refuse_kept,
     too_many,
 )
 from discreet.release.keyed_draws import KeyedDraws
-from discreet.release.law_change import law_change
+from discreet.release.law_change import CountedLaw, law_change
 from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
 from discreet.release.refusals import check_policy, check_unknown
@@ -132,7 +133,7 @@ class Rehearsal:
         coded = (*kernel.reading.columns, *self.keep)
         plain = [name for name in kernel.needs if name not in coded]
         secret = [one.name for one in self.protocol.joint.secrets]
-        in_order = self.keep_order or self.whose.chosen is not None
+        in_order = self.keep_order or self.whose.shares is not None
         return open_records(
             table, coded, plain, optional=secret, others=self.whose.asked_places, encoding=self.encoding,
             in_order=in_order,
@@ -154,7 +155,8 @@ class Rehearsal:
         stratified = isinstance(self.protocol, StratifiedProtocol)
         counts = RecordCounts(tuple(letters.values()), tuple(map(ValueColumn, self.keep)), stratified)
         ids, unknown, tally = self.whose.ids(source), 0, kernel.tally
-        for batch in self.whose.released(ids.watching(ahead(source))):
+        self._law = CountedLaw(self.protocol, secrets, self.whose.shares)
+        for batch in self.whose.released(self._law.watching(ids.watching(ahead(source)))):
             strata = kernel.stratum_numbers(batch) if stratified else None
             tally.unknown += kernel.unknown(batch, kernel.letters(batch))
             unknown += 0 if strata is None else int(np.count_nonzero(strata < 0))
@@ -182,9 +184,9 @@ class Rehearsal:
         law, guess, identity = None, None, None
         if counts.complete:
             identity = identity_risk(self.keep, counts.kept(), counts.counts, secret) if self.keep else None
-            law = law_change(self.protocol, counts, letters, secrets)
+            law = law_change(self._law if self.whose.shares is not None else self._law.counted(counts))
             guess = self._guess(counts, letters, secret)
-            self._judge_law(counts, letters, secret)
+            self._judge_law(counts, secret)
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
@@ -215,12 +217,12 @@ class Rehearsal:
             guess=guess,
         )
 
-    def _judge_law(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> None:
+    def _judge_law(self, counts: RecordCounts, secret: Integers | None) -> None:
         """Refused where `sanitise` refuses a table whose letters have another law."""
-        law = law_change(self.protocol, counts, letters, ())
-        if secret is None or self.law_anyway or law is None or law.distance <= law.by_chance:
+        if secret is None or self.law_anyway or not rests_on_law(self.protocol) or not self.whose.as_counted:
             return
-        if not rests_on_law(self.protocol):
+        law = law_change(CountedLaw(self.protocol, ()).counted(counts))
+        if law is None or law.distance <= law.by_chance:
             return
         joint, strata = self.protocol.joint, len(strata_of(self.protocol))
         cells = counts.codes((*joint.secrets, *joint.releases))
@@ -233,7 +235,9 @@ class Rehearsal:
     def _beside_kept(self, counts: RecordCounts, table: Any) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""
         asked, counted = not_given(self.protocol, self.keep), [counts]
-        if too_many(counts) and self._twice:
+        if self._twice and not self.whose.as_counted:
+            counted = counted_together(table, self.protocol, asked, self.encoding, self.whose)
+        elif too_many(counts) and self._twice:
             counted = counted_apart(table, self.protocol, asked, self.encoding, self.whose)
         found = judgement(counted, self.protocol, asked, self.keyed.column if self.keyed else None)
         for told in found.not_judged:

@@ -31,7 +31,7 @@ from discreet.records.letters import LetterReader
 from discreet.records.persons import Rule, WhoseRows
 from discreet.records.source import Weighted, open_records
 from discreet.release.batches import BatchSanitiser
-from discreet.release.law_change import by_chance, channel_at, law_of
+from discreet.release.law_change import by_chance, channel_at, law_of, strata_and_letters
 from discreet.release.whose_rows import RowsInForce
 from discreet.uncertainty.confidence import MOST_RECORDS, Confidence
 
@@ -97,7 +97,7 @@ def check_same_law(
     """ReleaseError where letters that were met, stratum by stratum, have another law than those counted and the promise
     is broken at this table for certain; a warning where they only have another law. `anyway` allows both. A stream
     was counted as it `passed`."""
-    if met is None or not rests_on_law(protocol):
+    if met is None or not rests_on_law(protocol) or not rows.as_counted:
         return
     letters = met.reshape(len(strata_of(protocol)), -1)[:, :-1]
     prior = law_of(protocol, [one.joint.prior for one in strata_of(protocol)])
@@ -224,16 +224,11 @@ class LawMet:
     def add(self, batch: pa.RecordBatch) -> None:
         if self.counts is None:
             return
-        reader = LetterReader((*self.protocol.joint.secrets, *self.protocol.joint.releases))
-        place = np.zeros(len(batch), np.int64)
+        joint = self.protocol.joint
         try:
-            codes = _codes(reader, batch)
-            if isinstance(self.protocol, StratifiedProtocol):
-                place = np.maximum(self.protocol.numbers.take(_codes(LetterReader(self.protocol.given), batch)), 0)
+            np.add.at(self.counts, strata_and_letters(self.protocol, (*joint.secrets, *joint.releases), batch), 1)
         except InputError:
             self.counts = None
-            return
-        np.add.at(self.counts, (place, codes), 1)
 
     @property
     def known(self) -> Integers | None:
@@ -262,7 +257,3 @@ def _counted(table: Any, protocol: AnyProtocol, rows: RowsInForce, encoding: str
         for batch in rows.of(source, rows.judged):
             law.add(batch)
     return law.known
-
-
-def _codes(reader: LetterReader, batch: pa.RecordBatch) -> Integers:
-    return reader.codes([batch.column(name) for name in reader.columns]).astype(np.int64)
