@@ -41,6 +41,7 @@ from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, su
 from discreet.release.readings import Reading
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES, Outcome
+from discreet.release.secret_cells import secrets_in
 from discreet.release.whose_rows import KEYED, SHARED, RowsAsked, unit_in_force
 
 MANIFEST, PUBLIC_FILE = "_manifest.json", "_public.json"
@@ -225,12 +226,12 @@ class _Assembly:
         needs = [name for name in self.kernel.needs if name != MADE_ID]
         check_names(needs, schema.names)
         there(self.kernel.hidden, schema.names)
-        asked, secrets = not_given(self.protocol, self.kernel.keep), [one.name for one in self.protocol.joint.secrets]
+        asked, secrets = not_given(self.protocol, self.kernel.keep), secrets_in(self.protocol.joint, schema.names)
         counted: list[str] = []
-        self.judges = bool(asked) and set(secrets) <= set(schema.names)
-        if self.judges:
+        self.judges = bool(asked) and secrets is not None
+        if self.judges and secrets is not None:
             check_names(secrets, schema.names)
-            counted += kept_needs(self.protocol, asked)
+            counted += [name for name in kept_needs(self.protocol, asked) if name in schema.names]
         if self.rules.watches(self.kernel):
             counted += self.kernel.keep
         return tuple(dict.fromkeys([*needs, *counted])), tuple(dict.fromkeys(counted))

@@ -29,6 +29,7 @@ from discreet.records.letters import LetterReader
 from discreet.release.check import LawChange
 from discreet.release.record_counts import RecordCounts
 from discreet.release.rows_law import Shares
+from discreet.release.secret_cells import with_secrets
 
 CHANCE: Final = 0.01
 """How often a table of the same law is said to have another one."""
@@ -88,7 +89,7 @@ def strata_and_letters(
     place = np.zeros(len(batch), np.int64)
     if isinstance(protocol, StratifiedProtocol):
         place = np.maximum(protocol.numbers.take(_codes(LetterReader(protocol.given), batch)), 0)
-    return place, _codes(LetterReader(tuple(attributes)), batch)
+    return place, _codes(LetterReader(tuple(attributes)), with_secrets(protocol.joint, batch))
 
 
 def _codes(reader: LetterReader, batch: pa.RecordBatch) -> Integers:

@@ -39,6 +39,7 @@ from discreet.release.check import Check, Finding, People, column_count, refused
 from discreet.release.draws_together import draws_told
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
+    beyond_judgement,
     counted_apart,
     counted_together,
     judgement,
@@ -51,6 +52,7 @@ from discreet.release.law_change import CountedLaw, law_change
 from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
 from discreet.release.refusals import check_policy, check_unknown
+from discreet.release.secret_cells import merged_away, secret_columns, secrets_in, with_secrets
 from discreet.release.table_checks import levels_there, readable_twice, refuse_law, rests_on_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 from discreet.wording import guarantee
@@ -132,7 +134,7 @@ class Rehearsal:
         """The columns of a release, and those of the secret if the table has them."""
         coded = (*kernel.reading.columns, *self.keep)
         plain = [name for name in kernel.needs if name not in coded]
-        secret = [one.name for one in self.protocol.joint.secrets]
+        secret = secret_columns(self.protocol.joint)
         in_order = self.keep_order or self.whose.shares is not None
         return open_records(
             table, coded, plain, optional=secret, others=self.whose.asked_places, encoding=self.encoding,
@@ -150,7 +152,7 @@ class Rehearsal:
 
     def _read(self, source: RecordSource, kernel: BatchSanitiser) -> RecordCounts:
         joint, there = self.protocol.joint, source.schema.names
-        secrets = joint.secrets if all(a.name in there for a in joint.secrets) else ()
+        secrets = joint.secrets if secrets_in(joint, there) is not None else ()
         letters = {a.name: LetterColumn(a) for a in (*joint.reads, *secrets)}
         stratified = isinstance(self.protocol, StratifiedProtocol)
         counts = RecordCounts(tuple(letters.values()), tuple(map(ValueColumn, self.keep)), stratified)
@@ -164,7 +166,7 @@ class Rehearsal:
                 cells, codes = batch.column(self.keyed.column), kernel.in_strata(kernel.letters(batch), batch)
                 self.keyed.words(cells, codes, first_row=counts.records + 1)
             if not unknown:
-                counts.add(kernel.published(batch), strata)
+                counts.add(kernel.published(with_secrets(joint, batch) if secrets else batch), strata)
         kernel.refuse_strata(unknown)
         with self.refusing():
             ids.check()
@@ -184,9 +186,16 @@ class Rehearsal:
         law, guess, identity = None, None, None
         if counts.complete:
             identity = identity_risk(self.keep, counts.kept(), counts.counts, secret) if self.keep else None
-            law = law_change(self._law if self.whose.shares is not None else self._law.counted(counts))
+            if secrets and merged_away(joint, counts.unknown(joint.secrets), counts.records):
+                self.warn("the law is not compared: secrets that were joined and merged cannot be read in a table")
+            elif joint.weight and self.whose.shares is None:
+                self.warn(
+                    f"the law is not compared: the protocol counted weights of {joint.weight}, which was not read"
+                )
+            else:
+                law = law_change(self._law if self.whose.shares is not None else self._law.counted(counts))
+                self._judge_law(counts, secret)
             guess = self._guess(counts, letters, secret)
-            self._judge_law(counts, secret)
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
@@ -240,7 +249,8 @@ class Rehearsal:
         elif too_many(counts) and self._twice:
             counted = counted_apart(table, self.protocol, asked, self.encoding, self.whose)
         found = judgement(counted, self.protocol, asked, self.keyed.column if self.keyed else None)
-        for told in found.not_judged:
+        beyond = beyond_judgement(self.protocol, self.whose) if asked else []
+        for told in (*found.not_judged, *beyond):
             self.warn(f"kept columns are not judged: {told}")
         if found.levels is None:
             return None

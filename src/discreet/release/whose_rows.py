@@ -43,6 +43,7 @@ from discreet.release.counted_units import ONE_EACH, counts_units, differing_val
 from discreet.release.id_columns import IdQuestion, SeenIds, check_single_rows, id_question, suspected_ids
 from discreet.release.keyed_draws import KEY_BYTES, KeyedDraws
 from discreet.release.rows_law import RowMask, Shares, law_of_persons, law_of_weights
+from discreet.release.secret_cells import secret_columns, secrets_in, with_secrets
 
 KEYED = "rows of one person with equal values share one draw; persons by the column"
 SHARED = "rows of one id with equal values share one draw; ids by the column"
@@ -361,13 +362,14 @@ class _PersonReading:
         extra = [name for name in self.unit.columns if name not in coded]
         ids: list[list[pa.Array]] = [[] for _ in self.unit.columns]
         with open_records(
-            self.table, coded, extra, optional=secret.columns, encoding=self.encoding, in_order=True
+            self.table, coded, extra, optional=secret_columns(joint), encoding=self.encoding, in_order=True
         ) as source:
-            readers = [*always, *([secret] if set(secret.columns) <= set(source.schema.names) else [])]
+            readers = [*always, *([secret] if secrets_in(joint, source.schema.names) is not None else [])]
             codes: list[list[Integers]] = [[] for _ in readers]
             for batch in source:
                 for place, name in enumerate(self.unit.columns):
                     ids[place].append(batch.column(name))
+                batch = with_secrets(joint, batch) if readers[-1] is secret else batch
                 for place, reader in enumerate(readers):
                     cells = [batch.column(name) for name in reader.columns]
                     codes[place].append(reader.codes(cells).astype(np.int64))
