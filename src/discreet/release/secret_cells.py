@@ -69,12 +69,14 @@ def _joined(secret: Attribute, cells: Sequence[pa.Array]) -> pa.Array:
     """The text of the letter of every record; another text for one that has none."""
     pairs = _pairs(secret, len(cells))
     written = {number: text for text, number in letters_by_text(secret)[0].items()}
-    place, numbers = np.zeros(len(cells[0]), np.int64), np.zeros(len(pairs), np.int64)
+    place = np.zeros(len(cells[0]), np.int64)
+    numbers = np.zeros(len(pairs), np.int64)
     for part, column in enumerate(cells):
         letters = tuple(dict.fromkeys(one[part] for one in pairs.values()))
         reader = LetterReader((Attribute(secret.name, letters),))
         place = place * (reader.size + 1) + reader.codes([column]).astype(np.int64)
-        numbers = numbers * (reader.size + 1) + [letters.index(one[part]) for one in pairs.values()]
+        own = np.array([letters.index(one[part]) for one in pairs.values()], np.int64)
+        numbers = numbers * (reader.size + 1) + own
     order = np.argsort(numbers)
     found = np.searchsorted(numbers[order], place).clip(max=len(order) - 1)
     known = [written[number] for number in np.array(list(pairs))[order].tolist()]
