@@ -15,17 +15,10 @@ from discreet.notions.notion import Notion
 from discreet.notions.ordinary_ldp import OrdinaryLDP
 from discreet.notions.rldp import RLDP
 from discreet.protocol.strata import AnyProtocol
-from discreet.records.persons import PLURALS, Rule, Unit, WhoseRows
+from discreet.records.persons import PLURALS, Rule, Unit, WhoseRows, asked_again
 from discreet.uncertainty.sets import Everything
 
 ONE_EACH = "If no two rows belong to one person, say so (--one-row-per-person, one_row_per_person=True)."
-
-
-def asked_again(unit: str, column: str, rule: Rule | None = None) -> str:
-    """How a protocol is designed that counts these persons, or households, as it is typed and as it is called."""
-    rows = "" if rule is None else f" --rows {rule}"
-    called = f"{unit}=" if rule is None else f"{unit}=, rows="
-    return f"Design again with --{unit} {shlex.quote(column)}{rows} ({called})"
 
 
 def at_any_law(notion: Notion) -> bool:
