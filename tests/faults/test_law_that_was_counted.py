@@ -3,6 +3,7 @@
 The tables are exact: what is true of persons, or of the population, is computed by listing it.
 """
 
+import json
 import warnings
 from itertools import product
 from typing import Any
@@ -45,6 +46,18 @@ def test_kept_columns_are_those_of_persons(rule: str) -> None:
     found = protocol.check(table, keep=["ward"])
     assert any("kept columns tell" in one.what for one in found.refusals)
     assert found.level_beside_kept > np.log(1.8) - 0.01
+
+
+@pytest.mark.parametrize("counted", ["one", "tied", "weights"])
+def test_an_audit_of_columns_judges_the_same_law(counted: str, tmp_path, capsys) -> None:
+    from discreet.cli.app import run
+
+    table = weighted(True) if counted == "weights" else visits(WARDS, "ward")
+    protocol = of_population(table) if counted == "weights" else of_persons(table, counted)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    protocol.save(tmp_path / "p.json")
+    assert run(["audit", str(tmp_path / "p.json"), "--data", str(tmp_path / "t.csv"), "--given", "ward", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["alone"] > np.log(1.8) - 0.01
 
 
 @pytest.mark.parametrize("rule", ["one", "tied", "independent"])

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.arrays import Floats, Integers
+from discreet.protocol.strata import AnyProtocol
 from discreet.randomness import Keystream
-from discreet.records.persons import chosen_rows
+from discreet.records.persons import Rule, WhoseRows, chosen_rows, unit_codes
 from discreet.records.source import open_records
 from discreet.records.weights import weights_of
 
@@ -36,14 +38,35 @@ def law_of_persons(units: Integers) -> dict[str, Any]:
     return {"judged": judged, "shares": Shares(1.0 / rows[units], len(rows))}
 
 
+def law_of_table(table: Any, protocol: AnyProtocol, encoding: str | None) -> dict[str, Any]:
+    """Of a table that is looked at, not released: by the persons, or the weights, that the protocol counted; nothing
+    where all rows count the same, or the table does not say."""
+    stated, weight = protocol.statement.rows, protocol.joint.weight
+    if weight:
+        return law_of_weights(table, weight, encoding)
+    if not isinstance(stated, WhoseRows) or (ids := _column(table, stated.column, encoding)) is None:
+        return {}
+    units = unit_codes(ids, stated.column)
+    if len(units) == int(units.max(initial=-1)) + 1:
+        return {}
+    law = law_of_persons(units)
+    return {**law, "chosen": law["judged"]} if stated.rule is Rule.one else law
+
+
 def law_of_weights(table: Any, weight: str, encoding: str | None) -> dict[str, Any]:
     """The same of weighted records; nothing where the table does not have the weights."""
-    with open_records(table, (), optional=(weight,), encoding=encoding, in_order=True) as source:
-        if weight not in source.schema.names:
-            return {}
-        weights = np.concatenate([np.zeros(0), *(weights_of(batch.column(weight), weight) for batch in source)])
+    cells = _column(table, weight, encoding)
+    if cells is None:
+        return {}
+    weights = np.concatenate([np.zeros(0), *(weights_of(one, weight) for one in cells)])
     if not weights.any():
         return {}
     chances = Keystream.testing().words(len(weights)) / 2.0**64
     worth = int(weights.sum() ** 2 / (weights**2).sum())
     return {"judged": chances * weights.max() < weights, "shares": Shares(weights, max(1, worth))}
+
+
+def _column(table: Any, name: str, encoding: str | None) -> list[pa.Array] | None:
+    """The cells of a column, in order; None where the table does not have it."""
+    with open_records(table, (), optional=(name,), encoding=encoding, in_order=True) as source:
+        return [batch.column(name) for batch in source] if name in source.schema.names else None
