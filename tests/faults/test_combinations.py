@@ -152,7 +152,8 @@ def folder(tmp_path):
     key = tmp_path / "key"
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
-    dc.design(dc.Joint.from_table(people, secret="s", release="x"), dc.LIP(0.5)).protocol.save(tmp_path / "p.json")
+    joint = dc.Joint.from_table(people.assign(pid=range(200)), secret="s", release="x", person="pid")
+    dc.design(joint, dc.LIP(0.5)).protocol.save(tmp_path / "p.json")
     return tmp_path
 
 

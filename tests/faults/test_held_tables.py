@@ -29,7 +29,7 @@ PEOPLE = pa.concat_tables(
 )
 IDS = [f"p{i // 2:04}" for i in range(len(PEOPLE))]
 TABLE = PEOPLE.append_column("pid", pa.array(IDS))
-LETTERS = dc.Joint.from_table(TABLE, secret="sex", release="education")
+LETTERS = dc.Joint.from_table(TABLE, secret="sex", release="education", person="pid", rows="one")
 PROTOCOL = dc.design(LETTERS, dc.LIP(0.5)).protocol
 
 
@@ -117,7 +117,7 @@ def written_again(path: Any) -> None:
 
 def test_a_file_that_changes_between_two_readings_is_not_released(tmp_path, monkeypatch):
     source, protocol, target = tmp_path / "table.csv", tmp_path / "p.json", tmp_path / "out.csv"
-    pyarrow.csv.write_csv(PEOPLE, source)
+    pyarrow.csv.write_csv(TABLE, source)
     PROTOCOL.save(protocol)
 
     def changed(*asked: Any, **options: Any) -> Any:
@@ -136,7 +136,7 @@ def test_a_file_that_changes_between_two_readings_is_not_released(tmp_path, monk
 
 def test_a_check_says_that_the_file_changed(tmp_path, monkeypatch):
     source = tmp_path / "table.csv"
-    pyarrow.csv.write_csv(PEOPLE, source)
+    pyarrow.csv.write_csv(TABLE, source)
 
     def changed(*asked: Any, **options: Any) -> Any:
         written_again(source)
@@ -151,7 +151,7 @@ def test_a_check_says_that_the_file_changed(tmp_path, monkeypatch):
 
 def test_a_file_that_changes_while_it_is_counted_is_refused(tmp_path, monkeypatch):
     source = tmp_path / "table.csv"
-    pyarrow.csv.write_csv(PEOPLE, source)
+    pyarrow.csv.write_csv(TABLE, source)
 
     def changed(*asked: Any, **options: Any) -> Any:
         found = totals(*asked, **options)

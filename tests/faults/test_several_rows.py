@@ -73,6 +73,8 @@ def level_of_rows(protocol, draws: int, one_of: int) -> float:
 def test_a_row_that_is_chosen_anew_is_not_the_same_row_again(folder) -> None:
     """A mechanism that shows x: the same row twice tells nothing new, another row of the person does."""
     once = RowsAsked(person="pid", rows="one")
+    joint = dc.Joint.from_table(rows_of_persons(), secret="s", release="x", person="pid", rows="one")
+    dc.Protocol.make(dc.Channel(np.eye(2), joint.letters, LETTERS), joint, dc.LIP(1.0)).save(folder / "p.json")
     first = sanitise_file(job(folder, "1.csv", rows=once))
     second = sanitise_file(job(folder, "2.csv", rows=once, repeat=True))
     protocol = dc.Protocol.load(folder / "p.json")
@@ -107,8 +109,13 @@ def test_rows_of_one_id_with_different_values_share_no_draws(folder) -> None:
         protocol.sanitise(rows_of_persons(), **keyed)
     assert any("has no bound" in one.what for one in rehearse_file(job(folder, "2.csv", **keyed)).refusals)
     alike = rows_of_persons().assign(x=lambda rows: rows.groupby("pid")["x"].transform("first"))
-    told = protocol.sanitise(alike, **keyed).attrs["discreet release"]
-    assert "all with one value" in told["rows"]
+    with pytest.raises(ReleaseError, match=r"counted rows: its level is not theirs.*--person pid --rows tied"):
+        protocol.sanitise(alike, **keyed)
+    counted = dc.Joint.from_table(alike, secret="s", release="x", person="pid", rows="tied")
+    told = dc.design(counted, dc.LIP(1.0)).protocol.sanitise(alike, **keyed).attrs["discreet release"]
+    assert "rows of one person share one draw" in told["rows"]
+    told = protocol.sanitise(alike, **keyed, one_row_per_person=True).attrs["discreet release"]
+    assert told["rows"].startswith("one row per person: stated by the steward, not checked; rows of one id with equal")
 
 
 def test_rows_that_are_drawn_by_themselves_share_no_draws(folder) -> None:

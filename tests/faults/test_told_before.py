@@ -35,7 +35,8 @@ SINGLE = TABLE.drop_duplicates("pid").drop(columns="rid")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    dc.design(dc.Joint.from_table(SINGLE, secret="s", release="x"), dc.LIP(0.2)).protocol.save(tmp_path / "p.json")
+    joint = dc.Joint.from_table(SINGLE, secret="s", release="x", person="pid")
+    dc.design(joint, dc.LIP(0.2)).protocol.save(tmp_path / "p.json")
     TABLE.to_csv(tmp_path / "rows.csv", index=False)
     SINGLE.to_csv(tmp_path / "one.csv", index=False)
     key = tmp_path / "key"
@@ -142,17 +143,21 @@ def test_a_pipe_has_no_files_beside_it(folder: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("several", [False, True])
 def test_a_key_by_rows_does_not_say_whose_rows_they_are(folder: Path, several: bool) -> None:
     keyed = {"key": folder / "key", "identity": "rid", "several_rows": several}
+    counted = dc.Protocol.load(folder / "p.json")
+    dc.design(dc.Joint.from_table(SINGLE, secret="s", release="x"), dc.LIP(0.2)).protocol.save(folder / "p.json")
     refused(job(folder, "rows.csv", **keyed), "looks like an id, and ids occur in it several times")
     table, protocol = pd.read_csv(folder / "rows.csv"), dc.Protocol.load(folder / "p.json")
     with pytest.raises(ReleaseError, match="looks like an id"):
         protocol.sanitise(table, **keyed)
     assert any("looks like an id" in one.what for one in protocol.check(table, **keyed).refusals)
     for number, rows in enumerate((RowsAsked(one_row_per_person=True), RowsAsked("pid", None, "one"))):
+        (counted if rows.person else protocol).save(folder / "p.json")
         stated = job(folder, "rows.csv", f"{number}.csv", rows=rows, data=f"{number}", **keyed)
         assert not rehearse_file(stated).refusals
         sanitise_file(stated)
-    by_person = job(folder, "rows.csv", "p.csv", data="p", key=folder / "key", identity="pid", several_rows=True)
-    assert "all with one value" in rehearse_file(by_person).promise["rows"]
+    shared = {"key": folder / "key", "identity": "pid", "several_rows": True, "rows": RowsAsked(rows="tied")}
+    by_person = job(folder, "rows.csv", "p.csv", data="p", **shared)
+    assert "share one draw" in rehearse_file(by_person).promise["rows"]
     sanitise_file(by_person)
 
 
@@ -175,8 +180,9 @@ def test_rows_that_share_an_id_do_not_come_through_a_pipe(folder: Path, monkeypa
 
 @pytest.fixture
 def drawn_apart(folder: Path) -> dc.Protocol:
-    """A protocol whose proven level is far below what was asked for, and says nothing about persons."""
-    found = dc.design(dc.Joint.from_table(TABLE, secret="s", release="x"), dc.LIP(3.0)).protocol
+    """A protocol whose proven level is far below what was asked for, and is that of one row of each person."""
+    joint = dc.Joint.from_table(TABLE, secret="s", release="x", person="pid", rows="one")
+    found = dc.design(joint, dc.LIP(3.0)).protocol
     assert found.epsilon < 1.0
     found.save(folder / "p.json")
     return found
@@ -206,7 +212,7 @@ def test_a_policy_judges_the_rows_of_releases_before(folder: Path, drawn_apart: 
     drawn_apart.sanitise(TABLE, person="pid", rows="independent", **asked)
     narrow = Policy.of({"epsilon": {"LIP": 1.2 * drawn_apart.epsilon}})
     with pytest.raises(ReleaseError, match="all that the policy allows"):
-        drawn_apart.sanitise(TABLE, one_row_per_person=True, policy=narrow, **asked)
+        drawn_apart.sanitise(TABLE, person="pid", rows="one", policy=narrow, **asked)
 
 
 def test_a_policy_judges_every_promise_that_it_has_a_level_for(folder: Path) -> None:

@@ -108,7 +108,11 @@ def test_a_table_that_reads_differently_is_not_released(
     """Several rows are allowed, so that nothing but the two readings can tell; without that check it would go out."""
     people = people.select(["id", "note", *(name for name in people.column_names if name not in ("id", "note"))])
     second = other_readings(people)[reading]
-    asked = replace(request_, key=None, identity=None) if made else replace(request_, several_rows=True)
+    asked = (
+        replace(request_, key=None, identity=None)
+        if made
+        else replace(request_, several_rows=True, rows=RowsAsked(one_row_per_person=True))
+    )
     with pytest.raises(ReleaseError, match="gave other records when it was read again"):
         release_in_parts(asked, TableCarrier(people, second=second))
     assert visible_in(Path(request_.to).parent) == set()
@@ -191,7 +195,9 @@ def test_rows_of_persons_are_released_once_or_not_at_all(
 def test_rows_of_one_id_with_different_values_share_no_draws(request_: PartsRequest, people: pa.Table) -> None:
     """Which cells of a person are alike once went out, with one row's level beside it."""
     twice = people.set_column(0, "id", pa.array([f"person {i // 2}" for i in range(len(people))]))
-    several = replace(request_, several_rows=True, keep=())
+    several = replace(request_, several_rows=True, keep=(), rows=RowsAsked(one_row_per_person=True))
+    with pytest.raises(ReleaseError, match=r"counted rows: its level is not theirs.*--person id --rows tied"):
+        release_in_parts(replace(several, rows=RowsAsked()), TableCarrier(twice))
     with pytest.raises(ReleaseError, match="persons have rows with different values, and draws that equal values"):
         release_in_parts(several, TableCarrier(twice))
     assert visible_in(Path(request_.to).parent) == set()

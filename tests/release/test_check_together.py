@@ -41,12 +41,14 @@ TABLE = people()
 SINGLE = TABLE.drop_duplicates("pid")
 AGES = Grouping(bins={"age": [35, 50]})
 DESIGNS = {
-    "plain": (SINGLE, {"release": "x"}, dc.LIP(0.5), False),
-    "given": (SINGLE, {"release": "x", "given": ["k"]}, dc.LIP(0.5), False),
-    "given, robust": (SINGLE, {"release": "x", "given": ["k"]}, dc.RLDP(1.0), False),
-    "robust, curator": (SINGLE, {"release": "x"}, dc.RLDP(1.0), True),
-    "grouped, curator": (SINGLE, {"release": "age", "group": AGES}, dc.LDP(0.7), True),
-    "given, grouped": (SINGLE, {"release": "age", "given": ["k"], "group": AGES}, dc.LIP(0.5), False),
+    "plain": (SINGLE, {"release": "x", "person": "pid"}, dc.LIP(0.5), False),
+    "given": (SINGLE, {"release": "x", "given": ["k"], "person": "pid"}, dc.LIP(0.5), False),
+    "given, robust": (SINGLE, {"release": "x", "given": ["k"], "person": "pid"}, dc.RLDP(1.0), False),
+    "robust, curator": (SINGLE, {"release": "x", "person": "pid"}, dc.RLDP(1.0), True),
+    "grouped, curator": (SINGLE, {"release": "age", "group": AGES, "person": "pid"}, dc.LDP(0.7), True),
+    "given, grouped": (
+        SINGLE, {"release": "age", "given": ["k"], "group": AGES, "person": "pid"}, dc.LIP(0.5), False,
+    ),
     "weighted, given": (SINGLE, {"release": "x", "given": ["k"], "weight": "w"}, dc.LIP(0.5), False),
     "persons, one": (TABLE, {"release": "x", "person": "pid", "rows": "one"}, dc.LIP(0.5), False),
     "persons, tied, given": (
@@ -83,6 +85,7 @@ def odd(frame: pd.DataFrame, column: str, value: object, share: float) -> pd.Dat
 MESSES = {
     "fine": lambda f, j: (f, j),
     "one row each": lambda f, j: (f.drop_duplicates("pid"), j),
+    "one row stated": lambda f, j: (f.drop(columns="pid"), replace(j, rows=RowsAsked(one_row_per_person=True))),
     "unknown values": lambda f, j: (odd(odd(f, "x", "strange", 0.2), "age", "old", 0.2), j),
     "an unknown stratum": lambda f, j: (odd(f, "k", "v9", 0.1), j),
     "missing ids": lambda f, j: (odd(f, "pid", None, 0.1), replace(j, rows=RowsAsked(person="pid", rows="one"))),

@@ -33,9 +33,13 @@ def protocols(people):
 
     return {
         "rows": made("x"),
+        "single": dc.design(
+            dc.Joint.from_table(people.drop_duplicates("pid"), secret="s", release="x", person="pid"), dc.LIP(0.2)
+        ).protocol,
         "independent": made("x", person="pid", rows="independent"),
         "one": made("x", person="pid", rows="one"),
-        "same": made("same"),
+        "same": made("same", person="pid", rows="tied"),
+        "same rows": made("same"),
     }
 
 
@@ -59,13 +63,15 @@ def test_the_refusal_has_numbers_for_this_table(people, protocols):
     said = str(refused.value)
     assert f"one: {PERSONS:,} of {len(people):,} rows" in said
     assert "tied: refused" in said
-    assert "independent given the secret" in said
+    assert "for a level of ε each row gets between ε/6 and ε/3" in said
+    assert "Design again with --person pid (person=)" in said
+    with pytest.raises(dc.ReleaseError, match=r"independent: all .* rows, level .* if they are independent given"):
+        protocols["single"].sanitise(people)
     assert [one.what for one in protocols["rows"].check(people, person="pid").refusals] == [refused.value.what]
 
 
 def test_one_row_of_each(people, protocols):
-    released = protocols["rows"].sanitise(people, person="pid", rows="one")
-    assert len(released) == PERSONS
+    assert len(protocols["single"].sanitise(people, person="pid", rows="one")) == PERSONS
     assert len(protocols["one"].sanitise(people)) == PERSONS, "the protocol says so itself"
 
 
@@ -74,12 +80,12 @@ def test_tied_rows_are_equal_and_independent_ones_are_not(people, protocols):
     outputs = protocol.sanitise(people, person="pid", rows="tied", **kept).groupby("pid")["same"].nunique()
     assert (outputs == 1).all()
     assert len(outputs) == PERSONS
-    loose = protocol.sanitise(people, one_row_per_person=True, **kept).groupby("pid")["same"].nunique()
+    loose = protocols["same rows"].sanitise(people, one_row_per_person=True, **kept).groupby("pid")["same"].nunique()
     assert (loose > 1).any(), "a planted independent draw is seen"
     first, second = (protocol.sanitise(people, person="pid", rows="tied", keep_order=True)["same"] for _ in range(2))
     assert (first != second).any(), "another release is another draw"
     with pytest.raises(dc.ReleaseError, match="different values"):
-        protocols["rows"].sanitise(people, person="pid", rows="tied")
+        protocols["one"].sanitise(people, person="pid", rows="tied")
 
 
 def test_independent_rows_are_held_at_the_level_of_a_person(people, protocols):

@@ -67,7 +67,8 @@ def test_refusals_of_one_machine(spark: Any, frame: Any, people: pa.Table, relea
     refused(ReleaseError, "looks like an id, and ids occur in it several times", frame.union(frame))
     refused(ReleaseError, "only one row for each of them", person="region", rows="one")
     twice = frame.withColumn("id", functions.col("region"))
-    refused(ReleaseError, "persons have rows with different values", twice, several_rows=True)
+    refused(ReleaseError, "persons have rows with different values", twice, several_rows=True, one_row_per_person=True)
+    refused(ReleaseError, "counted rows: its level is not theirs", twice, several_rows=True)
     refused(TableError, "a record has no id", frame.withColumn("id", functions.lit(None).cast("string")))
     refused(AlphabetError, "no such column", identity="nobody")
     refused(AlphabetError, "cannot be kept", keep=["health"])
@@ -97,13 +98,14 @@ def test_given_columns_groupings_and_several_rows(
     assert dc.design(dc.Joint.from_table(people, **options), dc.LIP(0.4)).protocol.digest == design.protocol.digest
     alike = functions.concat("region", functions.floor(functions.col("number") / 1000).cast("string"))
     twice = frame.withColumn("id", alike)  # rows that share an id share their value: a thousand lies in one bin
-    release = {"key": key, "identity": "id", "several_rows": True, "ledger": tmp_path / "ledger", "people": "strata"}
+    release = {"key": key, "identity": "id", "several_rows": True, "one_row_per_person": True}
+    book = {"ledger": tmp_path / "ledger", "people": "strata"}
     keep = {"keep": ["when"], "keep_anyway": True}
-    discreet.spark.sanitise(twice, design.protocol, to=tmp_path / "out", **release, **keep)
+    discreet.spark.sanitise(twice, design.protocol, to=tmp_path / "out", **release, **book, **keep)
     thousands = pa.compute.floor(pa.compute.divide(people["number"].cast(pa.float64()), 1000)).cast(pa.int64())
     ids = pa.compute.binary_join_element_wise(people["region"].cast(pa.string()), thousands.cast(pa.string()), "")
     shared = people.set_column(0, "id", ids)
-    here = design.protocol.sanitise(shared, key=key, identity="id", several_rows=True, **keep)
+    here = design.protocol.sanitise(shared, **release, **keep)
     there = pq.read_table(tmp_path / "out")
     assert there.column_names == here.column_names
     rows = [sorted(map(repr, one.select(["number", "region"]).to_pylist())) for one in (here, there)]

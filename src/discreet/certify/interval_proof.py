@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Integers, Weights
 from discreet.certify.exact_arithmetic import ExactIntegers, marginal_weights
-from discreet.certify.proof import PROVERS, ProofAttempt, dense_blocks
+from discreet.certify.proof import PROVERS, ProofAttempt, check_weights, dense_blocks
 from discreet.certify.ratio_proofs import RatioProver, Ratios, bounded_ratios, check_pairs
 from discreet.exceptions import ChannelError, ParameterError, ProofError
 from discreet.joint import Joint
@@ -69,13 +69,26 @@ class IntervalProver:
         if not (isinstance(notion, (RLDP, RLIP)) and isinstance(notion.uncertainty, Confidence)):
             raise ParameterError("not robust over Confidence", where="IntervalProver", remedy="See PROVERS.")
         informed = isinstance(notion, RLIP)
-        intervals = notion.uncertainty.limits(joint, masses=informed)
+        return _over(notion.uncertainty, bits, joint, masses=informed, informed=informed)
 
-        def ratios(weights: Weights, joint: Joint) -> Ratios:
-            law = None if intervals.unmet is None else marginal_weights(weights, bits, joint)
-            return interval_ratios(weights, joint, intervals, informed=informed, law=law)
 
-        return RatioProver(ratios)
+def apart_upper_bound(weights: Weights, bits: int, joint: Joint, notion: RLIP) -> float:
+    """The largest ln P(y|s)/P(y|s') over the F of RLIP, proven. Masses share its confidence, so its conditionals have
+    wider limits than those of RLDP."""
+    check_weights(weights, bits, joint, notion)
+    if not isinstance(notion.uncertainty, Confidence):
+        raise ParameterError("not robust over Confidence", where="IntervalProver", remedy="See PROVERS.")
+    return _over(notion.uncertainty, bits, joint, masses=True, informed=False).level(weights, bits, joint, notion)
+
+
+def _over(stated: Confidence, bits: int, joint: Joint, *, masses: bool, informed: bool) -> RatioProver:
+    intervals = stated.limits(joint, masses=masses)
+
+    def ratios(weights: Weights, joint: Joint) -> Ratios:
+        law = None if intervals.unmet is None else marginal_weights(weights, bits, joint)
+        return interval_ratios(weights, joint, intervals, informed=informed, law=law)
+
+    return RatioProver(ratios)
 
 
 def interval_ratios(

@@ -10,8 +10,8 @@ rises by −ln Σ p_s' Π_i r_s'(y_i), r = t_s'/t_s, and for any weights w that 
 
     −ln Σ p r ≤ Σ w (ln w − ln p) − Σ_i Σ w ln r(y_i) ≤ Σ w (ln w − ln p) + k max_y Σ w (ln t_s(y) − ln t_s'(y)):
 
-a wrong guess of w makes the bound larger, never smaller than the truth. Notions that are ratios of any two rows have k
-times the level of one.
+a wrong guess of w makes the bound larger, never smaller than the truth. Notions that are ratios of any two secrets have
+k times the level of one row; robust LIP has k times the largest such ratio over its own set.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 from discreet.arrays import Floats, Weights
 from discreet.certify.average_proofs import AverageProver, SecretMasses
 from discreet.certify.exact_arithmetic import ExactIntegers, ceil_div, exact_prior, ln_bounds, secret_weights
+from discreet.certify.interval_proof import apart_upper_bound
 from discreet.certify.posterior_proofs import ShiftProver, TwoSidedProver, shifts
 from discreet.certify.proof import PROVERS, STEP, check_weights, level_upper_bound
 from discreet.certify.ratio_proofs import RatioProver, check_pairs, lowered_most, raised_most, two_sided
@@ -67,7 +68,7 @@ def rows_upper_bound(weights: Weights, bits: int, joint: Joint, notion: Notion, 
     if isinstance(leading, LDP | OrdinaryLDP | RLDP):
         return _times(rows, level_upper_bound(weights, bits, joint, leading))
     if isinstance(leading, RLIP):
-        return _times(rows, level_upper_bound(weights, bits, joint, RLDP(leading.epsilon, leading.uncertainty)))
+        return _times(rows, apart_upper_bound(weights, bits, joint, leading))
     if isinstance(leading, SRLIP):
         return _times(2 * rows, level_upper_bound(weights, bits, joint, leading))
     if not isinstance(leading, (LIP, *ABOUT_S)):

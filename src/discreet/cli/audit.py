@@ -118,6 +118,9 @@ def _beside(loaded: Any, data: str | None, columns: list[str], encoding: str | N
     from discreet.protocol.protocol import Protocol
     from discreet.protocol.strata import StratifiedProtocol
     from discreet.release.kept_columns import check_kept
+    from discreet.release.rows_law import law_of_table
+    from discreet.release.table_checks import readable_twice
+    from discreet.release.whose_rows import RowsInForce
 
     if not isinstance(loaded, Protocol | StratifiedProtocol):
         raise ParameterError("no full protocol file", where="--given", remedy="Audit the steward's own file.")
@@ -125,7 +128,8 @@ def _beside(loaded: Any, data: str | None, columns: list[str], encoding: str | N
     if data is None:
         raise ParameterError("columns without a table", where="--given", remedy="Give --data, a table with the secret.")
     with working("Auditing"):
-        found = check_kept(data, protocol, columns, None, True, encoding)
+        law = law_of_table(data, protocol, encoding) if readable_twice(data) else {}
+        found = check_kept(data, protocol, columns, None, True, encoding, RowsInForce(**law))
     if found is None:
         raise ParameterError(
             "nothing can be measured beside these columns",

@@ -112,21 +112,23 @@ class RLDP(Notion):
 
     def level(self, channel: Channel, joint: Joint) -> Level:
         """The logarithm of the worst ratio over F: attained at the witness, proven not to be exceeded."""
-        check_fits(channel, joint)
-        known = self.uncertainty.around(joint)
-        found = NOTHING_TOLD
-        for outputs, rows, laws in _row_blocks(channel, joint, known):
-            worst = _worst_pair(known, rows, laws, found.ratio)
-            if worst.output >= 0:
-                found = worst._replace(output=int(outputs[worst.output]))
-        if found.output < 0:
-            return Level(0.0)
-        secrets = joint.secret_letters[found.first], joint.secret_letters[found.second]
-        row = joint.expand(channel.row(found.output, joint.prior))
-        worst_law = _worst_distribution(known, row, found.first, found.second, found.split)
-        return Level(
-            float(np.log(found.ratio)), Witness(channel.outputs[found.output], *secrets, distribution=worst_law)
-        )
+        return level_over(self.uncertainty.around(joint), channel, joint)
+
+
+def level_over(known: UncertaintySet, channel: Channel, joint: Joint) -> Level:
+    """The same over a set that was made already: also one that has limits for the masses, which move no ratio."""
+    check_fits(channel, joint)
+    found = NOTHING_TOLD
+    for outputs, rows, laws in _row_blocks(channel, joint, known):
+        worst = _worst_pair(known, rows, laws, found.ratio)
+        if worst.output >= 0:
+            found = worst._replace(output=int(outputs[worst.output]))
+    if found.output < 0:
+        return Level(0.0)
+    secrets = joint.secret_letters[found.first], joint.secret_letters[found.second]
+    row = joint.expand(channel.row(found.output, joint.prior))
+    worst_law = _worst_distribution(known, row, found.first, found.second, found.split)
+    return Level(float(np.log(found.ratio)), Witness(channel.outputs[found.output], *secrets, distribution=worst_law))
 
 
 class WorstPair(NamedTuple):

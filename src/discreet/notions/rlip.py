@@ -17,6 +17,7 @@ from discreet.channel import Channel
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
 from discreet.notions.notion import Cone, Level, Notion, Witness, Words, check_fits, log_ratio, registered
+from discreet.notions.rldp import level_over
 from discreet.phrases import names, times
 from discreet.uncertainty.confidence import Confidence
 from discreet.uncertainty.filling import largest_fill, smallest_fill
@@ -86,6 +87,11 @@ class RLIP(Notion):
                 remedy="Use dc.RLIP(epsilon, dc.Confidence(0.95)), or RLDP with this set.",
             )
         return self.uncertainty.with_masses(joint)
+
+    def apart(self, channel: Channel, joint: Joint) -> float:
+        """The largest ln P(y|s)/P(y|s') over F: whoever's prior is whatever it is, k rows move no chance by more than k
+        times that. The limits are those of F, wider than the ones that RLDP takes for conditionals alone."""
+        return level_over(self.known(joint), channel, joint).epsilon
 
     def cone(self, joint: Joint) -> Cone:
         """The conditions at the masses and conditionals that a row breaks most; those at P̂ to begin with."""

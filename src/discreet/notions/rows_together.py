@@ -6,7 +6,8 @@ If the rows are independent given the secret, so are their outputs, and P(y_1 �
     LIP, perfect privacy             the largest |ln Π t_s(y_i) / Σ p_s' Π t_s'(y_i)| with t_s(y) = P(y|s)/P(y)
     PML, Shift and what else asks    that of the channel from S to all outputs
     about P(y|s) only
-    robust LIP, SRLIP                at most k times what any two secrets can differ by in one row
+    robust LIP, SRLIP                at most k times what any two secrets can differ by in one row (robust LIP: over its
+                                     own set, which has limits for masses as well)
 
 A chance falls most at one output k times: by Hölder Σ p Π r_i ≤ max_i Σ p r_i^k. It rises most where Σ p exp(m·ln r) is
 smallest over numbers m of outputs that add up to k, a convex function of m: all m are tried where they are few, and
@@ -69,7 +70,7 @@ def rows_level(notion: Notion, channel: Channel, joint: Joint, rows: int) -> flo
     elif isinstance(leading, (LIP, Perfect)):
         level = informed_level(channel, joint, rows)
     elif isinstance(leading, RLIP):
-        level = rows * RLDP(leading.epsilon, leading.uncertainty).level(channel, joint).epsilon
+        level = rows * leading.apart(channel, joint)
     elif isinstance(leading, SRLIP):
         level = 2 * rows * leading.level(channel, joint).epsilon
     elif isinstance(leading, ABOUT_S):

@@ -12,6 +12,7 @@ Rows of a person share the secret, or nothing can be promised about it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -268,6 +269,13 @@ def _check_single(people: Integers, column: str) -> None:
             where=f"column {column}",
             remedy="Bring the table to one row per person, or count the rows of a household (--household alone).",
         )
+
+
+def asked_again(unit: str, column: str, rule: Rule | None = None) -> str:
+    """How a protocol is designed that counts these persons, or households, as it is typed and as it is called."""
+    rows = "" if rule is None else f" --rows {rule}"
+    called = f"{unit}=" if rule is None else f"{unit}=, rows="
+    return f"Design again with --{unit} {shlex.quote(column)}{rows} ({called})"
 
 
 def refused_tied(unit: str, column: str, different: int) -> ReleaseError:

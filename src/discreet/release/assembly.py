@@ -28,9 +28,10 @@ from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
 from discreet.records.csvheader import there
-from discreet.records.persons import NOT_CHECKED, Unit, WhoseRows
+from discreet.records.persons import NOT_CHECKED, Rule, Unit, WhoseRows
 from discreet.records.source import check_names, format_of
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
+from discreet.release.counted_units import ONE_EACH, counts_units, differing_values, not_counted
 from discreet.release.id_columns import SAMPLE, id_question, repeated_ids, suspected_ids
 from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, kept_counts, kept_needs, not_given
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
@@ -40,7 +41,8 @@ from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, su
 from discreet.release.readings import Reading
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES, Outcome
-from discreet.release.whose_rows import KEYED, RowsAsked, differing_values, unit_in_force
+from discreet.release.secret_cells import secrets_in
+from discreet.release.whose_rows import KEYED, SHARED, RowsAsked, unit_in_force
 
 MANIFEST, PUBLIC_FILE = "_manifest.json", "_public.json"
 """Readers of Parquet folders leave names out that begin so."""
@@ -143,6 +145,9 @@ class PartsRequest:
             )
         if unit is not None or self.rows.one_row_per_person:
             return
+        if self.several_rows and not counts_units(protocol, Unit("person", str(self.identity))):
+            choice = f"Release that on one machine, which knows the rules. {ONE_EACH}"
+            raise not_counted(protocol, Unit("person", str(self.identity)), None, choice, Rule.tied)
         known = carrier.schema.names
         for one in suspected_ids(carrier.first(SAMPLE), id_question(protocol, self.identity), None):
             if known.count(one.name) > 1 or carrier.repeated([one.name]) is not None:
@@ -184,7 +189,7 @@ def release_in_parts(
         seal = Seal.of(job)
         parts.hear(seal, carrier.count(job, columns if made else (keyed.column,)))
         if request.several_rows and (persons := carrier.differing(job, columns)):
-            raise differing_values(persons, keyed.column)
+            raise differing_values(protocol, persons, keyed.column)
         parts.hear(seal, carrier.carry(job, columns, numbered))
         parts.settle()
         with uninterrupted():
@@ -221,12 +226,12 @@ class _Assembly:
         needs = [name for name in self.kernel.needs if name != MADE_ID]
         check_names(needs, schema.names)
         there(self.kernel.hidden, schema.names)
-        asked, secrets = not_given(self.protocol, self.kernel.keep), [one.name for one in self.protocol.joint.secrets]
+        asked, secrets = not_given(self.protocol, self.kernel.keep), secrets_in(self.protocol.joint, schema.names)
         counted: list[str] = []
-        self.judges = bool(asked) and set(secrets) <= set(schema.names)
-        if self.judges:
+        self.judges = bool(asked) and secrets is not None
+        if self.judges and secrets is not None:
             check_names(secrets, schema.names)
-            counted += kept_needs(self.protocol, asked)
+            counted += [name for name in kept_needs(self.protocol, asked) if name in schema.names]
         if self.rules.watches(self.kernel):
             counted += self.kernel.keep
         return tuple(dict.fromkeys([*needs, *counted])), tuple(dict.fromkeys(counted))
@@ -312,7 +317,9 @@ class _Assembly:
         said: dict[str, Any] = {"order": "by a keyed hash", "files": files}
         said["rows"] = f"one row per person: checked in the column {self.keyed.column}" if checked else NOT_CHECKED
         if self.request.several_rows:
-            said["rows"] = f"{KEYED} {self.keyed.column}, all with one value"
+            told = f"{NOT_CHECKED}; {SHARED} {self.keyed.column}"
+            persons = f"{KEYED} {self.keyed.column}, all with one value"
+            said["rows"] = told if self.request.rows.one_row_per_person else persons
         if made:
             said["identity"] = {"column": None, "rows": "ids and key made for this release: every record its own draw"}
         return said

@@ -113,9 +113,9 @@ def _apart(protocol: Protocol, draws: int, place: int) -> float:
     leading, drawn = protocol.notion.promises[place], _drawn(protocol, draws, place)
     if isinstance(leading, SRLIP):
         return 2 * leading.level(drawn, protocol.joint).epsilon
-    measured: Notion = leading if isinstance(leading, (OrdinaryLDP, RLDP)) else LDP(1.0)
     if isinstance(leading, RLIP):
-        measured = RLDP(leading.epsilon, leading.uncertainty)
+        return leading.apart(drawn, protocol.joint)
+    measured: Notion = leading if isinstance(leading, (OrdinaryLDP, RLDP)) else LDP(1.0)
     return measured.level(drawn, protocol.joint).epsilon
 
 

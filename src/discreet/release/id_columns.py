@@ -152,12 +152,13 @@ class SeenIds:
 def repeated_ids(column: OtherColumn) -> ReleaseError:
     """Nobody said whose the rows are that share an id in this column."""
     named = column.called == column.name
-    what = f"Say --person {shlex.quote(column.name)} (person=)"
+    nameless = "If they are a person's, give every column a name, and design again with --person (person=)"
+    what = f"If they are a person's, design again with --person {shlex.quote(column.name)} (person=)"
     return ReleaseError(
         "a column looks like an id, and ids occur in it several times",
         where=column.called,
-        remedy=f"Whose rows are they? {what if named else 'Give every column a name, and say --person (person=)'}, "
-        "or --one-row-per-person (one_row_per_person=True) if no two rows belong to one person.",
+        remedy=f"Whose rows are they? {what if named else nameless}, which counts persons; if no two rows belong to "
+        "one person, say so: --one-row-per-person (one_row_per_person=True).",
     )
 
 

@@ -33,6 +33,7 @@ from discreet.records.no_numbers import MOST_UNKNOWN
 from discreet.records.source import open_records
 from discreet.release.kept_levels import DOUBT, ENOUGH, KeptLevels, kept_levels, level_shuffled
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn, distinct
+from discreet.release.secret_cells import secret_columns, secrets_in, with_secrets
 from discreet.release.whose_rows import RowsInForce
 
 MOST_CELLS = 1_000_000
@@ -64,28 +65,43 @@ def check_kept(
     rows: RowsInForce | None = None,
 ) -> KeptLevels | None:
     """ReleaseError if kept columns tell more about the secret than the notion's ε, at the lower limit, unless they
-    are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret. Where
-    one row of each person is released, so many are judged."""
+    are to be kept anyway; None where there is nothing to measure: no kept column, or a table without the secret. What
+    is judged are rows with the law that is promised about: one of each person, a sample of a weighted population."""
     asked, rows = not_given(protocol, keep), rows or RowsInForce()
-    counts = _counted(table, protocol, [asked], encoding, rows)
-    if too_many(*counts):
-        counts = counted_apart(table, protocol, asked, encoding, rows)
-    return judged_kept(counts, protocol, identity, anyway) if counts else None
+    counts = counted_together(table, protocol, asked, encoding, rows)
+    return judged_kept(counts, protocol, identity, anyway, rows) if counts else None
 
 
 def judged_kept(
-    counts: Sequence[RecordCounts], protocol: AnyProtocol, identity: str | None, anyway: bool, *, stacklevel: int = 5
+    counts: Sequence[RecordCounts],
+    protocol: AnyProtocol,
+    identity: str | None,
+    anyway: bool,
+    rows: RowsInForce | None = None,
+    *,
+    stacklevel: int = 5,
 ) -> KeptLevels | None:
-    """`check_kept`, from counts of the columns together, or of each."""
+    """`check_kept`, from counts of the columns together, or of each; of `rows` as they are released if not given."""
     found = judgement(counts, protocol, [column.name for one in counts for column in one.values], identity)
     if found.people:
         told = f"kept columns that name people: {', '.join(found.people)}"
         warnings.warn(told, KeptColumns, stacklevel=stacklevel)
-    for told in found.not_judged:
+    for told in (*found.not_judged, *beyond_judgement(protocol, rows or RowsInForce())):
         warnings.warn(f"not judged: {told}", KeptColumns, stacklevel=stacklevel)
     if found.levels is not None and not anyway:
         refuse_kept(found.levels, protocol)
     return found.levels
+
+
+def beyond_judgement(protocol: AnyProtocol, rows: RowsInForce) -> list[str]:
+    """What these counts cannot know, whatever they are: other rows of a person than the one that is judged, and a
+    population whose weights were not read."""
+    weight, told = protocol.joint.weight, list[str]()
+    if weight and rows.shares is None:
+        told.append(f"kept columns in the population that {weight} weighs, which was not read")
+    if not weight and not rows.as_counted:
+        told.append("what kept columns of several rows of one person tell together: one row of each was looked at")
+    return told
 
 
 def refuse_kept(found: KeptLevels, protocol: AnyProtocol) -> None:
@@ -132,10 +148,11 @@ def kept_counts(protocol: AnyProtocol, asked: Sequence[str]) -> RecordCounts:
 
 
 def kept_needs(protocol: AnyProtocol, asked: Sequence[str]) -> list[str]:
-    """The columns that are read for it."""
+    """The columns that are read for it, whichever of them hold the secrets."""
     given = [one.name for one in protocol.given] if isinstance(protocol, StratifiedProtocol) else []
-    read = [one.name for one in (*protocol.joint.secrets, *protocol.joint.reads)]
-    return list(dict.fromkeys((*read, *given, *asked)))
+    secrets, joint = secret_columns(protocol.joint), protocol.joint
+    read = [one.name for one in joint.reads if one not in joint.secrets]
+    return list(dict.fromkeys((*secrets, *read, *given, *asked)))
 
 
 def count_kept(
@@ -147,7 +164,7 @@ def count_kept(
         reader = LetterReader(protocol.given)
         codes = reader.codes([batch.column(name) for name in reader.columns])
         strata = np.maximum(protocol.numbers.take(codes.astype(np.int64)), 0)
-    counts.add(batch, strata, times)
+    counts.add(with_secrets(protocol.joint, batch), strata, times)
 
 
 def too_many(*counts: RecordCounts) -> bool:
@@ -159,18 +176,26 @@ def _counted(
 ) -> list[RecordCounts]:
     """Counts of each of these sets of columns, in one pass; none of a table without the secret."""
     counts = [kept_counts(protocol, one) for one in sets if one]
-    asked, secrets = [name for one in sets for name in one], [one.name for one in protocol.joint.secrets]
+    asked, secrets = [name for one in sets for name in one], secret_columns(protocol.joint)
     needs = [name for name in kept_needs(protocol, asked) if name not in secrets]
     if not counts:
         return []
     in_order = rows.judged is not None
     with open_records(table, needs, optional=secrets, encoding=encoding, in_order=in_order) as source:
-        if not set(secrets) <= set(source.schema.names):
+        if secrets_in(protocol.joint, source.schema.names) is None:
             return []
         for batch in rows.of(source, rows.judged):
             for one in counts:
                 count_kept(one, protocol, batch)
     return counts
+
+
+def counted_together(
+    table: Any, protocol: AnyProtocol, asked: Sequence[str], encoding: str | None, rows: RowsInForce
+) -> list[RecordCounts]:
+    """These columns together, or apart where they are too many; none of a table without the secret."""
+    counts = _counted(table, protocol, [asked], encoding, rows)
+    return counted_apart(table, protocol, asked, encoding, rows) if too_many(*counts) else counts
 
 
 def counted_apart(
@@ -197,7 +222,7 @@ class KeptInPassing:
     def of(cls, protocol: AnyProtocol, keep: Sequence[str], there: Sequence[str], twice: bool) -> KeptInPassing:
         """Nothing is counted of tables that were judged before, or that do not have the secret."""
         asked = not_given(protocol, keep)
-        if twice or not asked or not {one.name for one in protocol.joint.secrets} <= set(there):
+        if twice or not asked or secrets_in(protocol.joint, there) is None:
             return cls(protocol, ())
         sets = [asked] if len(asked) == 1 else [asked, *((name,) for name in asked)]
         return cls(protocol, tuple(kept_counts(protocol, one) for one in sets))

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 from discreet.arrays import Codes
 from discreet.exceptions import ParameterError, ReleaseError, TableError
 from discreet.records.cells import as_text, plain
+from discreet.records.persons import Rule, asked_again
 
 Words = NDArray[np.uint64]
 
@@ -253,8 +254,9 @@ class KeyedDraws:
         raise ReleaseError(
             f"{repeated} records carry an id that another record carries too",
             where=f"column {self.column}",
-            remedy="Equal values under one id are released alike, all or none of them true. If several rows "
-            "really belong to one person, say so (--several-rows); otherwise give every record its own id.",
+            remedy="Equal values under one id are released alike, all or none of them true. If rows of one id belong "
+            f"to one person: {asked_again('person', self.column, Rule.tied)}. If every row is a person of its own, say "
+            "--several-rows --one-row-per-person (several_rows=, one_row_per_person=); or give every row its own id.",
         )
 
     def _refuse_empty(self, empty: pa.Array, first_row: int) -> None:

@@ -8,48 +8,112 @@ t with probability at most e^(−2nt²) (McDiarmid). What exceeds it is a change
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.arrays import Floats, Integers
 from discreet.attribute import Attribute
 from discreet.audit.letter_order import columns_filled
 from discreet.channel import Channel
-from discreet.exceptions import DiscreetError
+from discreet.exceptions import DiscreetError, ReleaseError
 from discreet.joint import Joint
 from discreet.notions import LDP, RLDP
 from discreet.notions.notion import at_prior
 from discreet.protocol import Protocol
-from discreet.protocol.strata import AnyProtocol, strata_of
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
+from discreet.records.letters import LetterReader
 from discreet.release.check import LawChange
 from discreet.release.record_counts import RecordCounts
+from discreet.release.rows_law import Shares
+from discreet.release.secret_cells import with_secrets
 
 CHANCE: Final = 0.01
 """How often a table of the same law is said to have another one."""
 
 
-def law_change(
-    protocol: AnyProtocol, counts: RecordCounts, letters: Integers, secrets: Sequence[Attribute]
-) -> LawChange | None:
+@dataclass(eq=False)
+class CountedLaw:
+    """The law of a table as a protocol counts it: records by stratum and by secret and release (or by what is read
+    alone, without the `secrets`), each by its share, and how many independent records that is worth."""
+
+    protocol: AnyProtocol
+    secrets: Sequence[Attribute]
+    shares: Shares | None = None
+    _met: Floats = field(init=False)
+    _read: int = 0
+
+    def __post_init__(self) -> None:
+        joint = self.protocol.joint
+        size = joint.probabilities.size if self.secrets else len(joint.letters)
+        self._met = np.zeros((len(strata_of(self.protocol)), size + 1))
+
+    @property
+    def _attributes(self) -> tuple[Attribute, ...]:
+        joint = self.protocol.joint
+        return (*joint.secrets, *joint.releases) if self.secrets else joint.reads
+
+    def counted(self, counts: RecordCounts) -> CountedLaw:
+        """Of records that were counted as they are released."""
+        np.add.at(self._met, (counts.strata(), counts.codes(self._attributes)), counts.counts)
+        return self
+
+    def watching(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches, counted on the way by the shares of their records; nothing without shares."""
+        for batch in batches:
+            if self.shares is not None:
+                here = self.shares.of_rows[self._read : self._read + len(batch)]
+                self._read += len(batch)
+                if len(here) != len(batch):
+                    raise ReleaseError("the table changed while it was read", where="rows", remedy="Release it again.")
+                np.add.at(self._met, strata_and_letters(self.protocol, self._attributes, batch), here)
+            yield batch
+
+    @property
+    def met(self) -> Floats:
+        """Without the records that have no letter."""
+        return self._met[:, :-1]
+
+    @property
+    def records(self) -> int:
+        return round(float(self.met.sum())) if self.shares is None else self.shares.records
+
+
+def strata_and_letters(
+    protocol: AnyProtocol, attributes: Sequence[Attribute], batch: pa.RecordBatch
+) -> tuple[Integers, Integers]:
+    """The stratum of every record, and its letter in these columns together."""
+    place = np.zeros(len(batch), np.int64)
+    if isinstance(protocol, StratifiedProtocol):
+        place = np.maximum(protocol.numbers.take(_codes(LetterReader(protocol.given), batch)), 0)
+    return place, _codes(LetterReader(tuple(attributes)), with_secrets(protocol.joint, batch))
+
+
+def _codes(reader: LetterReader, batch: pa.RecordBatch) -> Integers:
+    return reader.codes([batch.column(name) for name in reader.columns]).astype(np.int64)
+
+
+def law_change(law: CountedLaw) -> LawChange | None:
     """Of the secret and what is released together, or of what is read alone where the secret is not there."""
-    joint, strata = protocol.joint, strata_of(protocol)
-    everything = counts.codes((*joint.secrets, *joint.releases)) if secrets else letters
-    size = joint.probabilities.size if secrets else len(joint.letters)
-    met = np.bincount(counts.strata() * (size + 1) + everything, counts.counts, len(strata) * (size + 1))
-    met = met.reshape(len(strata), size + 1)[:, :size].astype(np.int64)
-    total = int(met.sum())
+    protocol, secrets, met, total = law.protocol, law.secrets, law.met, float(law.met.sum())
+    strata = strata_of(protocol)
     if not total:
         return None
     laws = [one.joint.probabilities.reshape(-1) if secrets else one.joint.prior for one in strata]
     prior = law_of(protocol, laws)
-    distance = float(np.abs(met / total - prior).sum() / 2)
+    mine = met / total
+    if protocol.joint.weight and len(strata) > 1:  # how many records a stratum is worth is not what it weighs
+        sizes = met.sum(axis=1, keepdims=True)
+        mine = np.divide(met, sizes, out=np.zeros_like(met), where=sizes > 0) * prior.sum(axis=1, keepdims=True)
+    distance = float(np.abs(mine - prior).sum() / 2)
     levels = [level_at(one, table) for one, table in zip(strata, met, strict=True) if table.any()]
     known = [level for level in levels if level is not None]
     level = max(known) if secrets and len(known) == len(levels) else None
     about = "secret and release" if secrets else "release"
-    return LawChange(distance, by_chance(protocol, prior, total), level, about)
+    return LawChange(distance, by_chance(protocol, prior, max(law.records, 1)), level, about)
 
 
 def law_of(protocol: AnyProtocol, laws: Sequence[Floats]) -> Floats:
@@ -58,7 +122,7 @@ def law_of(protocol: AnyProtocol, laws: Sequence[Floats]) -> Floats:
     return np.asarray(np.array(laws) * (shares / shares.sum())[:, None])
 
 
-def level_at(protocol: Protocol, met: Integers) -> float | None:
+def level_at(protocol: Protocol, met: Floats) -> float | None:
     """The level of a stratum at the table's own law; None where the promise does not depend on it."""
     joint = protocol.joint
     if met.size != joint.probabilities.size:
@@ -67,8 +131,7 @@ def level_at(protocol: Protocol, met: Integers) -> float | None:
     if not at_prior(notion):
         return None
     table = met.reshape(joint.probabilities.shape)
-    law = table / table.sum()
-    there = Joint(law, joint.secrets, joint.releases, int(table.sum()), counts=table, form=joint.form)
+    there = Joint(table / table.sum(), joint.secrets, joint.releases, form=joint.form)
     channel = channel_at(protocol, there)
     try:
         return None if channel is None else float(notion.level(channel, there).epsilon)

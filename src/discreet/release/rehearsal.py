@@ -39,17 +39,20 @@ from discreet.release.check import Check, Finding, People, column_count, refused
 from discreet.release.draws_together import draws_told
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
+    beyond_judgement,
     counted_apart,
+    counted_together,
     judgement,
     not_given,
     refuse_kept,
     too_many,
 )
 from discreet.release.keyed_draws import KeyedDraws
-from discreet.release.law_change import law_change
+from discreet.release.law_change import CountedLaw, law_change
 from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
 from discreet.release.refusals import check_policy, check_unknown
+from discreet.release.secret_cells import merged_away, secret_columns, secrets_in, with_secrets
 from discreet.release.table_checks import levels_there, readable_twice, refuse_law, rests_on_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 from discreet.wording import guarantee
@@ -131,8 +134,8 @@ class Rehearsal:
         """The columns of a release, and those of the secret if the table has them."""
         coded = (*kernel.reading.columns, *self.keep)
         plain = [name for name in kernel.needs if name not in coded]
-        secret = [one.name for one in self.protocol.joint.secrets]
-        in_order = self.keep_order or self.whose.chosen is not None
+        secret = secret_columns(self.protocol.joint)
+        in_order = self.keep_order or self.whose.shares is not None
         return open_records(
             table, coded, plain, optional=secret, others=self.whose.asked_places, encoding=self.encoding,
             in_order=in_order,
@@ -149,12 +152,13 @@ class Rehearsal:
 
     def _read(self, source: RecordSource, kernel: BatchSanitiser) -> RecordCounts:
         joint, there = self.protocol.joint, source.schema.names
-        secrets = joint.secrets if all(a.name in there for a in joint.secrets) else ()
+        secrets = joint.secrets if secrets_in(joint, there) is not None else ()
         letters = {a.name: LetterColumn(a) for a in (*joint.reads, *secrets)}
         stratified = isinstance(self.protocol, StratifiedProtocol)
         counts = RecordCounts(tuple(letters.values()), tuple(map(ValueColumn, self.keep)), stratified)
         ids, unknown, tally = self.whose.ids(source), 0, kernel.tally
-        for batch in self.whose.released(ids.watching(ahead(source))):
+        self._law = CountedLaw(self.protocol, secrets, self.whose.shares)
+        for batch in self.whose.released(self._law.watching(ids.watching(ahead(source)))):
             strata = kernel.stratum_numbers(batch) if stratified else None
             tally.unknown += kernel.unknown(batch, kernel.letters(batch))
             unknown += 0 if strata is None else int(np.count_nonzero(strata < 0))
@@ -162,7 +166,7 @@ class Rehearsal:
                 cells, codes = batch.column(self.keyed.column), kernel.in_strata(kernel.letters(batch), batch)
                 self.keyed.words(cells, codes, first_row=counts.records + 1)
             if not unknown:
-                counts.add(kernel.published(batch), strata)
+                counts.add(kernel.published(with_secrets(joint, batch) if secrets else batch), strata)
         kernel.refuse_strata(unknown)
         with self.refusing():
             ids.check()
@@ -182,9 +186,16 @@ class Rehearsal:
         law, guess, identity = None, None, None
         if counts.complete:
             identity = identity_risk(self.keep, counts.kept(), counts.counts, secret) if self.keep else None
-            law = law_change(self.protocol, counts, letters, secrets)
+            if secrets and merged_away(joint, counts.unknown(joint.secrets), counts.records):
+                self.warn("the law is not compared: secrets that were joined and merged cannot be read in a table")
+            elif joint.weight and self.whose.shares is None:
+                self.warn(
+                    f"the law is not compared: the protocol counted weights of {joint.weight}, which was not read"
+                )
+            else:
+                law = law_change(self._law if self.whose.shares is not None else self._law.counted(counts))
+                self._judge_law(counts, secret)
             guess = self._guess(counts, letters, secret)
-            self._judge_law(counts, letters, secret)
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
@@ -215,12 +226,12 @@ class Rehearsal:
             guess=guess,
         )
 
-    def _judge_law(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> None:
+    def _judge_law(self, counts: RecordCounts, secret: Integers | None) -> None:
         """Refused where `sanitise` refuses a table whose letters have another law."""
-        law = law_change(self.protocol, counts, letters, ())
-        if secret is None or self.law_anyway or law is None or law.distance <= law.by_chance:
+        if secret is None or self.law_anyway or not rests_on_law(self.protocol) or not self.whose.as_counted:
             return
-        if not rests_on_law(self.protocol):
+        law = law_change(CountedLaw(self.protocol, ()).counted(counts))
+        if law is None or law.distance <= law.by_chance:
             return
         joint, strata = self.protocol.joint, len(strata_of(self.protocol))
         cells = counts.codes((*joint.secrets, *joint.releases))
@@ -233,10 +244,13 @@ class Rehearsal:
     def _beside_kept(self, counts: RecordCounts, table: Any) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""
         asked, counted = not_given(self.protocol, self.keep), [counts]
-        if too_many(counts) and self._twice:
+        if self._twice and not self.whose.as_counted:
+            counted = counted_together(table, self.protocol, asked, self.encoding, self.whose)
+        elif too_many(counts) and self._twice:
             counted = counted_apart(table, self.protocol, asked, self.encoding, self.whose)
         found = judgement(counted, self.protocol, asked, self.keyed.column if self.keyed else None)
-        for told in found.not_judged:
+        beyond = beyond_judgement(self.protocol, self.whose) if asked else []
+        for told in (*found.not_judged, *beyond):
             self.warn(f"kept columns are not judged: {told}")
         if found.levels is None:
             return None

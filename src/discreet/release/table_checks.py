@@ -27,11 +27,11 @@ from discreet.joint import Joint
 from discreet.notions.notion import Notion, at_prior, words_of
 from discreet.phrases import percent, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
-from discreet.records.letters import LetterReader
 from discreet.records.persons import Rule, WhoseRows
 from discreet.records.source import Weighted, open_records
 from discreet.release.batches import BatchSanitiser
-from discreet.release.law_change import by_chance, channel_at, law_of
+from discreet.release.law_change import by_chance, channel_at, law_of, strata_and_letters
+from discreet.release.secret_cells import merged_away, secret_columns, secrets_in
 from discreet.release.whose_rows import RowsInForce
 from discreet.uncertainty.confidence import MOST_RECORDS, Confidence, beforehand
 
@@ -97,7 +97,7 @@ def check_same_law(
     """ReleaseError where letters that were met, stratum by stratum, have another law than those counted and the promise
     is broken at this table for certain; a warning where they only have another law. `anyway` allows both. A stream
     was counted as it `passed`."""
-    if met is None or not rests_on_law(protocol):
+    if met is None or not rests_on_law(protocol) or not rows.as_counted:
         return
     letters = met.reshape(len(strata_of(protocol)), -1)[:, :-1]
     prior = law_of(protocol, [one.joint.prior for one in strata_of(protocol)])
@@ -217,52 +217,49 @@ class LawMet:
     def of(cls, protocol: AnyProtocol, there: Sequence[str]) -> LawMet:
         """Before anything was read of a table with these columns."""
         size = protocol.joint.probabilities.size
-        if size > MOST_CELLS or not rests_on_law(protocol) or not set(law_needs(protocol)) <= set(there):
+        needs = {*law_needs(protocol)} - {*secret_columns(protocol.joint)}
+        if size > MOST_CELLS or not rests_on_law(protocol) or not needs <= set(there):
+            return cls.nothing(protocol)
+        if secrets_in(protocol.joint, there) is None:
             return cls.nothing(protocol)
         return cls(protocol, np.zeros((len(strata_of(protocol)), size + 1), np.int64))
 
     def add(self, batch: pa.RecordBatch) -> None:
         if self.counts is None:
             return
-        reader = LetterReader((*self.protocol.joint.secrets, *self.protocol.joint.releases))
-        place = np.zeros(len(batch), np.int64)
+        joint = self.protocol.joint
         try:
-            codes = _codes(reader, batch)
-            if isinstance(self.protocol, StratifiedProtocol):
-                place = np.maximum(self.protocol.numbers.take(_codes(LetterReader(self.protocol.given), batch)), 0)
+            np.add.at(self.counts, strata_and_letters(self.protocol, (*joint.secrets, *joint.releases), batch), 1)
         except InputError:
             self.counts = None
-            return
-        np.add.at(self.counts, (place, codes), 1)
 
     @property
     def known(self) -> Integers | None:
-        """Without the records that have no letter."""
-        return None if self.counts is None else self.counts[:, :-1]
+        """Without the records that have no letter; None where merged secrets cannot be read."""
+        lost = 0 if self.counts is None else int(self.counts[:, -1].sum())
+        if self.counts is None or merged_away(self.protocol.joint, lost, int(self.counts.sum())):
+            return None
+        return self.counts[:, :-1]
 
 
 def law_needs(protocol: AnyProtocol) -> list[str]:
     """The columns that the law of a table is counted from."""
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
-    attributes = (*protocol.joint.secrets, *protocol.joint.releases), given
-    return list(dict.fromkeys(name for some in attributes if some for name in LetterReader(some).columns))
+    attributes = (*protocol.joint.releases, *given)
+    return list(dict.fromkeys((*secret_columns(protocol.joint), *(one.name for one in attributes))))
 
 
 def _counted(table: Any, protocol: AnyProtocol, rows: RowsInForce, encoding: str | None) -> Integers | None:
     """Of a whole table; None where it has no secret."""
-    columns, secrets = law_needs(protocol), [one.name for one in protocol.joint.secrets]
+    columns, secrets = law_needs(protocol), secret_columns(protocol.joint)
     law = LawMet.of(protocol, columns)
     if law.counts is None:
         return None
     others = [name for name in columns if name not in secrets]
     in_order = rows.judged is not None
     with open_records(table, others, optional=secrets, encoding=encoding, in_order=in_order) as source:
-        if not set(secrets) <= set(source.schema.names):
+        if secrets_in(protocol.joint, source.schema.names) is None:
             return None
         for batch in rows.of(source, rows.judged):
             law.add(batch)
     return law.known
-
-
-def _codes(reader: LetterReader, batch: pa.RecordBatch) -> Integers:
-    return reader.codes([batch.column(name) for name in reader.columns]).astype(np.int64)

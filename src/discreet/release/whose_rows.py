@@ -8,7 +8,6 @@ looks like an id with repeats, a release stops and asks.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,11 +39,14 @@ from discreet.records.persons import (
     unit_codes,
 )
 from discreet.records.source import RecordSource, open_records
+from discreet.release.counted_units import ONE_EACH, counts_units, differing_values, not_counted
 from discreet.release.id_columns import IdQuestion, SeenIds, check_single_rows, id_question, suspected_ids
 from discreet.release.keyed_draws import KEY_BYTES, KeyedDraws
+from discreet.release.rows_law import RowMask, Shares, law_of_persons, law_of_weights
+from discreet.release.secret_cells import secret_columns, secrets_in, with_secrets
 
 KEYED = "rows of one person with equal values share one draw; persons by the column"
-RowMask = np.ndarray[Any, np.dtype[np.bool_]]
+SHARED = "rows of one id with equal values share one draw; ids by the column"
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,17 @@ class RowsInForce:
     drawn: int = 1
     """Rows of one person that are drawn by themselves, at most."""
     judged: RowMask | None = None
-    """As many rows, chosen alike by every check and release, so that one foretells the other."""
+    """Rows with the law that is promised about, one of each person, chosen alike by every check and release, so that
+    one foretells the other."""
+    shares: Shares | None = None
+    """Of the rows of the table, where they do not all count the same."""
     asks: IdQuestion | None = None
     """Nobody said whose rows these are: what is still to be judged while they are read."""
+
+    @property
+    def as_counted(self) -> bool:
+        """Whether the rows that are released have the law that the protocol counted."""
+        return self.shares is None or self.chosen is not None
 
     @property
     def one_of(self) -> int:
@@ -173,6 +183,27 @@ def rows_in_force(
 ) -> RowsInForce:
     """The rule that holds for this table; refused where it cannot, with what the others would give. With `later`,
     whether a column that looks like an id has repeats is left to whoever reads the table; of a stream it always is."""
+    found = _by_persons(
+        table, protocol, asked, randomness, identity=identity, encoding=encoding, twice=twice, later=later,
+        several_rows=several_rows,
+    )  # fmt: skip
+    if not protocol.joint.weight or found.shares is not None or not twice:
+        return found
+    return replace(found, **law_of_weights(table, protocol.joint.weight, encoding))
+
+
+def _by_persons(
+    table: Any,
+    protocol: AnyProtocol,
+    asked: RowsAsked,
+    randomness: Keystream,
+    *,
+    identity: str | None,
+    encoding: str | None,
+    twice: bool,
+    later: bool,
+    several_rows: bool,
+) -> RowsInForce:
     stated = protocol.statement.rows
     unit, rule = unit_in_force(protocol, asked)
     if unit is None and isinstance(stated, WhoseRows) and twice and _has_column(table, stated.column, encoding):
@@ -187,15 +218,17 @@ def rows_in_force(
                 check_single_rows(table, suspects, encoding)
         if several_rows and identity is not None:
             _check_twice(identity, twice)
-            shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
-            return replace(shared, asks=asks)
+            reading = _PersonReading(table, protocol, Unit("person", identity), None, encoding)
+            if asked.one_row_per_person:
+                return replace(reading.sharing(), told=f"{NOT_CHECKED}; {SHARED} {identity}")
+            return replace(reading.keyed(), asks=asks)
         return RowsInForce(NOT_COUNTED if several_rows else NOT_CHECKED, asks=asks)
     _check_twice(unit.column, twice)
     found = _PersonReading(table, protocol, unit, rule, encoding).judged(randomness)
     alike = identity == unit.column and (found.chosen is not None or found.tied is not None)
     if identity is None or not several_rows or alike:
         return found
-    shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).keyed()
+    shared = _PersonReading(table, protocol, Unit("person", identity), None, encoding).sharing()
     if shared.most > 1 and found.drawn > 1:
         raise ReleaseError(
             "rows are to be drawn by themselves, and rows of one id with equal values would share a draw",
@@ -238,14 +271,15 @@ class _PersonReading:
             check_shared(units, secrets, unit, names)
         if most == 1:
             return RowsInForce(f"one row per {unit}: checked in the column {column}", units=len(rows))
+        if not counts_units(self.protocol, self.unit):
+            choice = offered(unit, len(rows), len(units), most, different)
+            raise not_counted(self.protocol, self.unit, most, choice)
         if self.rule is None:
             raise self._undecided(len(rows), len(units), most, int((rows > 1).sum()), different)
         if self.rule is Rule.one:
             found = WhoseRows(unit, column, Rule.one, len(rows), len(units), most)
-            chosen, judged = (
-                chosen_rows(units, source.words(len(units))) for source in (randomness, Keystream.testing())
-            )
-            return RowsInForce(str(found), chosen, None, len(rows), most, judged=judged)
+            chosen = chosen_rows(units, randomness.words(len(units)))
+            return RowsInForce(str(found), chosen, None, len(rows), most, **law_of_persons(units))
         if different := different or differing(units, strata):
             if self.rule is Rule.tied:
                 raise refused_tied(unit, column, different)
@@ -257,24 +291,35 @@ class _PersonReading:
                 )
         if self.rule is Rule.tied:
             found = WhoseRows(unit, column, Rule.tied, len(rows), len(units), most)
-            return RowsInForce(str(found), None, column, len(rows), most)
-        return self._independent(len(rows), len(units), most)
+            return RowsInForce(str(found), None, column, len(rows), most, **law_of_persons(units))
+        return replace(self._independent(len(rows), len(units), most), **law_of_persons(units))
 
-    def keyed(self) -> RowsInForce:
+    def sharing(self) -> RowsInForce:
         """Rows of one id, drawn with a key: equal values share a draw. Where somebody's values differ, cells that are
         alike show which of them are equal, and nothing bounds what that tells about the secret (theory 7.3)."""
-        units, values, strata, secrets = self._read()
+        return self._shared(*self._read()[:3])
+
+    def _shared(self, units: Integers, values: Integers, strata: Integers) -> RowsInForce:
         column, most = self.unit.column, int(np.bincount(units).max()) if len(units) else 1
         if most == 1:
-            return RowsInForce(
-                f"one row per person: checked in the column {column}", units=int(units.max(initial=-1)) + 1
-            )
+            told = f"one row per person: checked in the column {column}"
+            return RowsInForce(told, units=int(units.max(initial=-1)) + 1)
         kinds = np.unique(np.stack([strata, values]), axis=1, return_inverse=True)[1].reshape(-1)
         if different := differing(units, kinds.astype(np.int64)):
-            raise differing_values(different, column)
+            raise differing_values(self.protocol, different, column)
+        return RowsInForce(f"{SHARED} {column}", units=int(units.max()) + 1, most=most)
+
+    def keyed(self) -> RowsInForce:
+        """The same where an id is a person's, who has the promise as well if the protocol counted persons."""
+        units, values, strata, secrets = self._read()
+        found, column = self._shared(units, values, strata), self.unit.column
+        if found.most == 1:
+            return found
         if secrets is not None and differing(units, secrets):
-            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=most)
-        return RowsInForce(f"{KEYED} {column}, all with one value", units=int(units.max()) + 1, most=most)
+            return RowsInForce(f"{KEYED} {column}; their secrets differ: the promise is a row's", most=found.most)
+        if not counts_units(self.protocol, self.unit):
+            raise not_counted(self.protocol, self.unit, found.most, ONE_EACH, Rule.tied)
+        return replace(found, told=f"{KEYED} {column}, all with one value", **law_of_persons(units))
 
     def _independent(self, persons: int, rows: int, most: int) -> RowsInForce:
         unit, promised = self.unit, self.protocol.statement.to_a_unit(self.protocol.notion.epsilon)
@@ -317,13 +362,14 @@ class _PersonReading:
         extra = [name for name in self.unit.columns if name not in coded]
         ids: list[list[pa.Array]] = [[] for _ in self.unit.columns]
         with open_records(
-            self.table, coded, extra, optional=secret.columns, encoding=self.encoding, in_order=True
+            self.table, coded, extra, optional=secret_columns(joint), encoding=self.encoding, in_order=True
         ) as source:
-            readers = [*always, *([secret] if set(secret.columns) <= set(source.schema.names) else [])]
+            readers = [*always, *([secret] if secrets_in(joint, source.schema.names) is not None else [])]
             codes: list[list[Integers]] = [[] for _ in readers]
             for batch in source:
                 for place, name in enumerate(self.unit.columns):
                     ids[place].append(batch.column(name))
+                batch = with_secrets(joint, batch) if readers[-1] is secret else batch
                 for place, reader in enumerate(readers):
                     cells = [batch.column(name) for name in reader.columns]
                     codes[place].append(reader.codes(cells).astype(np.int64))
@@ -337,17 +383,6 @@ class _PersonReading:
         every = [np.concatenate(one) if one else np.zeros(0, np.int64) for one in codes]
         strata = every[1] if given else np.zeros(len(units), np.int64)
         return units, every[0], strata, every[-1] if readers[-1] is secret else None
-
-
-def differing_values(persons: int, column: str) -> ReleaseError:
-    """Rows of one id were to share draws, and so many persons have rows that differ."""
-    return ReleaseError(
-        f"{persons:,} persons have rows with different values, and draws that equal values share show which are "
-        "equal: what that tells has no bound",
-        where=f"column {column}",
-        remedy=f"Release one row of each (--person {shlex.quote(column)} --rows one), or give every row an id "
-        f"of its own and say --person {shlex.quote(column)} --rows independent.",
-    )
 
 
 def _strata(protocol: AnyProtocol) -> Sequence[Protocol]:
