@@ -203,4 +203,5 @@ def _place(error: BaseException) -> str:
     trace: Any = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return "" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+    return name and f"{name.rpartition('/')[2]}:{trace.tb_lineno}"  # of a template it is the path of its file

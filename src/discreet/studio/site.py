@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -99,7 +99,9 @@ class Site:
     def landing(self) -> str:
         """Where a session begins: at the step that the project of the command has reached."""
         project = self.shelf.get(self.first) if self.first is not None else None
-        return "/" if project is None else _step(project)
+        with suppress(DiscreetError):
+            return "/" if project is None else _step(project)
+        return "/projects"  # where it is said of a project that cannot be read
 
     def start(self, request: Request) -> Response:
         if self.first is not None and "new" not in request.query_params:
