@@ -121,7 +121,7 @@ def put(begun: Project, key: str, value: Any, into: str | None = "now") -> None:
 
 
 ODD = {
-    "table": [7, None, "t\0"],
+    "table": [7, None, "t\0", ""],
     "name": [5],
     "row": ["x"],
     "person": [[]],

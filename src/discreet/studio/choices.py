@@ -206,7 +206,7 @@ def _by_name(held: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
 
 
 def _path(value: Any) -> str:
-    if "\0" in (path := _text(value, ANY_LENGTH)):
+    if not (path := _text(value, ANY_LENGTH)) or "\0" in path:
         raise ParameterError("a name that no file can have", where="change", remedy="Reload the page.")
     return path
 
