@@ -169,7 +169,7 @@ def rare_values(
     how = few_as_one(secret, RARE_RECORDS, by_name=by_name or rare == 1)
     return (
         f"{visible(secret)}: {values:,} values, {rare:,} with fewer than {RARE_RECORDS} records. Group them: with "
-        f"{grouped} as one value, {_percent_down(now)} kept becomes about {_percent_down(then)} "
+        f"{grouped} as one value, the information kept goes from {_percent_down(now)} to about {_percent_down(then)} "
         f"({how}). What is grouped, {merged:,} values here, is protected as one."
     )
 

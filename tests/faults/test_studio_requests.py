@@ -29,6 +29,11 @@ def site(tmp_path: Path) -> Site:
 
 def asked(site: Site, path: str, query: str = "", headers: dict[str, str] | None = None) -> tuple[int, str]:
     """Status and body of a request, through the gate."""
+    told = answered(site, path, query, headers)
+    return told[0]["status"], b"".join(one.get("body", b"") for one in told[1:]).decode()
+
+
+def answered(site: Site, path: str, query: str, headers: dict[str, str] | None = None) -> list[dict[str, Any]]:
     keys, told = Keys(1234), list[dict[str, Any]]()
     sent = {"host": keys.hosts[0], "cookie": f"{keys.cookie}={keys.session}", **(headers or {})}
 
@@ -42,7 +47,26 @@ def asked(site: Site, path: str, query: str = "", headers: dict[str, str] | None
              "scheme": "http", "query_string": query.encode(), "server": ("127.0.0.1", 1234),
              "headers": [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]}  # fmt: skip
     asyncio.run(Gate(site.app(), keys)(scope, receive, send))
-    return told[0]["status"], b"".join(one.get("body", b"") for one in told[1:]).decode()
+    return told
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//evil.example/", "///evil.example/", "/\\evil.example/", "\\\\evil.example", "//evil.example/..", "/\t/e"],
+)
+def test_a_token_on_a_path_of_another_site_leads_to_no_other_site(site: Site, path: str) -> None:
+    """A browser takes two slashes, of either kind, for the name of a server, and leaves tabs out."""
+    told = answered(site, path, "token=x")
+    location = dict(told[0]["headers"])[b"location"].decode()
+    assert told[0]["status"] == 303
+    assert location[0] == "/"
+    assert location[1] not in "/\\\t"
+
+
+def test_a_token_that_is_not_needed_leads_to_the_same_page(site: Site) -> None:
+    for path in ("/p/study/table", "/", "/p/a%3Fb"):
+        told = answered(site, path, "token=x")
+        assert dict(told[0]["headers"])[b"location"].decode() == path.replace("%", "%25")
 
 
 @pytest.mark.parametrize("start", ["%C2%B2", "%D9%A3", "-1", "1.5", "9" * 400, "x", "%00"])

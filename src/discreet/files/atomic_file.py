@@ -30,8 +30,8 @@ DESCRIPTORS: Final = Path("/proc/self/fd")
 class AtomicFile:
     """An open file without its name. `publish` gives it the name; until then nobody sees it."""
 
-    def __init__(self, target: Path) -> None:
-        self.target = target
+    def __init__(self, target: Path, mode: int) -> None:
+        self.target, self._mode = target, mode
         self._hidden = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         self._named = False
         self.published = False
@@ -65,7 +65,7 @@ class AtomicFile:
         return os.fstat(self.descriptor).st_size
 
     def publish(self) -> None:
-        """Give the file its name, then its ordinary mode."""
+        """Give the file its name, then its mode."""
         os.fsync(self.descriptor)
         if not self._named:
             try:
@@ -77,7 +77,7 @@ class AtomicFile:
             os.replace(self._hidden, self.target)
             self._named = False
         self.published = True
-        os.fchmod(self.descriptor, file_mode())
+        os.fchmod(self.descriptor, file_mode(self._mode))
         sync_folder(self.target.parent)
 
     def _link(self, name: Path) -> None:
@@ -124,11 +124,11 @@ class _Hashing(io.RawIOBase):
 
 
 @contextmanager
-def unpublished(target: Path) -> Iterator[AtomicFile]:
-    """A file to write to and publish; whatever is not published is gone at the end."""
+def unpublished(target: Path, mode: int = 0o666) -> Iterator[AtomicFile]:
+    """A file to write to and publish, then of this mode less the umask; what is not published is gone at the end."""
     check_writable(target)
     try:
-        file = AtomicFile(target)
+        file = AtomicFile(target, mode)
     except OSError as error:
         raise ReleaseError(f"cannot write there ({error.strerror})", where=str(target)) from None
     try:

@@ -53,8 +53,8 @@ class Protocol:
     """Integer weights over 2^bits, one column per input letter, with the notion they were proven to satisfy.
 
     Making one proves it: `epsilon` is the smallest level that could be proven, rounded up, or the level claimed, which
-    is then proven. A value outside the alphabet, or a missing one, is released as a draw from `marginal`, the
-    distribution of the outputs, which says nothing about the record.
+    is then proven. A value outside the alphabet is released as a draw from `marginal`, the distribution of the outputs,
+    which says nothing about the record; so is a missing one, unless missing values were counted, as a letter: None.
 
     Arguments:
         weights: an array or a sparse one; only those that are not zero are held, in `columns`.

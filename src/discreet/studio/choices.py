@@ -1,16 +1,17 @@
 """What a steward has decided so far: one frozen value, changed by named steps that are checked.
 
-Everything is plain data, because it is kept in the project's file, whole, once for every step back. What comes from a
-browser is never trusted: a change names a field, and the field's own check turns the value into what it may be, or
-raises. A result belongs to its question (`question`, `asked`), so it
-no longer holds once that is another one.
+Everything is plain data, because it is kept in the project's file. Neither what comes from a browser nor what stands in
+the file is trusted: a change names a field, and the field's own check turns the value into what it may be, or raises;
+`FIELDS` says what a field can hold at all, whoever wrote it. A result belongs to its question (`question`, `asked`), so
+it no longer holds once that is another one.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -26,6 +27,11 @@ SMALLEST, LARGEST = 0.05, 2.0
 LARGEST_NUMBER: Final = 1e300
 LONGEST_NAME: Final = 200
 MOST_VALUES: Final = 5000
+MOST_RECORDS: Final = 10**9
+ANY_LENGTH: Final = sys.maxsize
+"""Where the size of the file is the limit."""
+STEPS: Final = 6
+"""From the table to the release."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +65,12 @@ class Choices:
 
     @classmethod
     def of(cls, stated: Mapping[str, Any]) -> Choices:
-        known = {entry.name for entry in fields(cls)}
-        kept: dict[str, Any] = {key: value for key, value in stated.items() if key in known}
-        return cls(**{**kept, "read": tuple(kept.get("read", ()))})
+        """From plain data, each field checked; ParameterError where one cannot be what it states."""
+        return cls(**{key: FIELDS[key](value) for key, value in stated.items() if key in FIELDS})
 
     def plain(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it comes back from a file: lists, no tuples."""
+        return {**asdict(self), "read": list(self.read)}
 
     def columns(self, role: str) -> tuple[str, ...]:
         return tuple(name for name, given in self.roles.items() if given == role)
@@ -160,10 +166,49 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[Any], str]:
     return checked
 
 
-def _number(value: Any, low: float, high: float) -> float:
+def _number(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < LARGEST_NUMBER:
         raise ParameterError("not a number", where="change", remedy="Reload the page.")
-    return min(high, max(low, float(value)))
+    return float(value)
+
+
+def _between(value: Any, low: float, high: float) -> float:
+    return min(high, max(low, _number(value)))
+
+
+def _whole(value: Any, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise ParameterError("not a whole number in its range", where="change", remedy="Reload the page.")
+    return value
+
+
+def _yes(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ParameterError("neither yes nor no", where="change", remedy="Reload the page.")
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list | tuple):
+        raise ParameterError("not a list of texts", where="change", remedy="Reload the page.")
+    return [_text(one, ANY_LENGTH) for one in value]
+
+
+def _by_name(held: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    """Of columns, marks or groups, each with what it has."""
+
+    def checked(value: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ParameterError("nothing by name", where="change", remedy="Reload the page.")
+        return {_text(name, ANY_LENGTH): held(one) for name, one in value.items()}
+
+    return checked
+
+
+def _path(value: Any) -> str:
+    if not (path := _text(value, ANY_LENGTH)) or "\0" in path:
+        raise ParameterError("a name that no file can have", where="change", remedy="Reload the page.")
+    return path
 
 
 def _role(self: Choices, value: Any) -> Choices:
@@ -179,15 +224,19 @@ def _bins(self: Choices, value: Any) -> Choices:
     name, edges = _text(_field(value, "column"), 10_000), _field(value, "edges")
     if name not in self.roles or not isinstance(edges, list) or len(edges) > 200:
         raise ParameterError("bins of a column that the table does not have", where="bins", remedy="Reload the page.")
-    written = [_decimal(edge) for edge in edges]
+    written = [_decimal(edge, 30) for edge in edges]
     if any(float(low) >= float(high) for low, high in pairwise(written)):
         raise ParameterError("borders that do not rise", where="bins", remedy="Move one of them.")
     return replace(self, bins={**self.bins, name: written})
 
 
-def _decimal(edge: Any) -> str:
+def _borders(edges: Any) -> list[str]:
+    return [_decimal(edge, ANY_LENGTH) for edge in _texts(edges)]
+
+
+def _decimal(edge: Any, most: int) -> str:
     try:
-        number = float(_text(edge, 30))
+        number = float(_text(edge, most))
     except ValueError:
         raise ParameterError("a border that is no number", where="bins", remedy="Type a number.") from None
     if not math.isfinite(number):
@@ -218,9 +267,13 @@ def _merge(self: Choices, value: Any) -> Choices:
 def _rare(self: Choices, value: Any) -> Choices:
     """{"column": …, "records": 50}; 0 leaves rare values as they are."""
     name, few = _text(_field(value, "column"), 10_000), _field(value, "records")
-    if name not in self.roles or type(few) is not int or not 0 <= few <= 10**9:
-        raise ParameterError("not a number of records", where="rare", remedy="Reload the page.")
-    return replace(self, rare={**self.rare, name: few})
+    if name not in self.roles:
+        raise ParameterError("a column that the table does not have", where="rare", remedy="Reload the page.")
+    return replace(self, rare={**self.rare, name: _records(few)})
+
+
+def _records(value: Any) -> int:
+    return _whole(value, 0, MOST_RECORDS)
 
 
 def _missing(self: Choices, value: Any) -> Choices:
@@ -262,6 +315,29 @@ CHECKS: Final[dict[str, Callable[[Choices, Any], Choices]]] = {
     "purpose": lambda self, value: replace(self, purpose=_one_of(PURPOSES)(value)),
     "notion": lambda self, value: replace(self, notion=_one_of(NOTIONS)(value)),
     "sees_secret": lambda self, value: replace(self, sees_secret=value is True),
-    "need": lambda self, value: replace(self, need=_number(value, 0.01, 0.999), by_need=True),
-    "epsilon": lambda self, value: replace(self, epsilon=round(_number(value, SMALLEST, LARGEST), 4), by_need=False),
+    "need": lambda self, value: replace(self, need=_between(value, 0.01, 0.999), by_need=True),
+    "epsilon": lambda self, value: replace(self, epsilon=round(_between(value, SMALLEST, LARGEST), 4), by_need=False),
 }
+FIELDS: Final[dict[str, Callable[[Any], Any]]] = {
+    "table": _path,
+    "name": lambda value: _text(value, ANY_LENGTH),
+    "row": _one_of(ROWS),
+    "person": lambda value: _text(value, ANY_LENGTH),
+    "rule": _one_of(RULES),
+    "roles": _by_name(_one_of(ROLES)),
+    "bins": _by_name(_borders),
+    "merge": _by_name(_by_name(_texts)),
+    "rare": _by_name(_records),
+    "missing": _by_name(_texts),
+    "purpose": _one_of(PURPOSES),
+    "by_need": _yes,
+    "need": _number,
+    "epsilon": _number,
+    "notion": _one_of(NOTIONS),
+    "sees_secret": _yes,
+    "read": lambda value: tuple(_texts(value)),
+    "people": lambda value: _text(value, ANY_LENGTH),
+    "repeat": _yes,
+    "reached": lambda value: _whole(value, 1, STEPS),
+}
+"""What a field can hold: the shapes that everything else relies on. How much a page may send of it, `CHECKS` says."""

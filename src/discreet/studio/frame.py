@@ -96,9 +96,13 @@ def project_rows(shelf: Shelf, jobs: Jobs) -> list[dict[str, Any]]:
 
 def _row(project: Project, jobs: Jobs) -> dict[str, Any]:
     try:
-        saved = project.saved()
+        return _readable_row(project, jobs)
     except DiscreetError as error:
-        return {"slug": project.slug, "name": project.slug, "broken": error.what}
+        return {"slug": project.slug, "name": project.slug, "broken": error.what, "early": None}
+
+
+def _readable_row(project: Project, jobs: Jobs) -> dict[str, Any]:
+    saved = project.saved()
     now, desk = saved.now, Desk(project, saved, jobs)
     stands, kind = f"Step {now.reached}, {STEPS[now.reached - 1][1].lower()}", ""
     rules = desk.held("rules", now.asked())

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -134,13 +134,18 @@ class Gate:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         known = _cookies(headers).get(self.keys.cookie, "")
         if hmac.compare_digest(known.encode(), self.keys.session.encode()):
-            return RedirectResponse(scope["path"], 303) if given and scope["method"] == "GET" else None
+            return RedirectResponse(_here(scope), 303) if given and scope["method"] == "GET" else None
         if given and scope["method"] == "GET" and self.keys.spend(given):
             answer = RedirectResponse(self.landing(), 303)
             answer.set_cookie(self.keys.cookie, self.keys.session, httponly=True, samesite="strict", path="/")
             return answer
         why = "This address was used already." if given else "The address has no token."
         return _page(403, "No entry", why, "Use the newest address in the terminal where the studio was started.")
+
+
+def _here(scope: Scope) -> str:
+    """The same page without its token. A path that begins with two slashes, of either kind, would be another site."""
+    return quote("/" + scope["path"].lstrip("/\\"))
 
 
 def _own(headers: dict[str, str], origin: str, method: str) -> bool:
@@ -198,4 +203,5 @@ def _place(error: BaseException) -> str:
     trace: Any = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return "" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+    name = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+    return name and f"{name.rpartition('/')[2]}:{trace.tb_lineno}"  # of a template it is the path of its file

@@ -1,6 +1,6 @@
 """A project: a folder with every decision, saved after each of them, and the way back.
 
-    studio.json         decisions now, before and after (undo, redo), the revision, results that still hold
+    studio.json         decisions now, before and after (`steps_back`), the revision, results that still hold
     study.toml          the same study for `discreet study run`, once a secret and a release are named
     protocol.json       the rules, proven; its ledger beside it
     release/            what may be published, after the one draw
@@ -25,15 +25,18 @@ from typing import Any, Final
 
 from discreet.exceptions import ParameterError
 from discreet.files.atomic_file import unpublished
-from discreet.studio.choices import Choices
+from discreet.studio import steps_back
+from discreet.studio.choices import LARGEST_NUMBER, Choices
 from discreet.studio.seals import is_sealed, seal
 
 STATE, STUDY, PROTOCOL, RELEASE = "studio.json", "study.toml", "protocol.json", "release"
 VERSION: Final = 1
-MOST_STEPS_BACK: Final = 100
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LONGEST_SLUG: Final = 100
 LARGEST_STATE: Final = 64 << 20
+TOO_MUCH: Final = "This was not saved. Merge fewer values by name: rare ones by their number of records."
+NUMBERS: Final = ("records", "total_epsilon", "independent_draws")
+"""Of a manifest, as pages show them."""
 HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -87,8 +90,11 @@ class Project:
         """Of the draw, if there was one: file and manifest are published together, the file last."""
         if not (self.manifest_file.is_file() and self.released_file.is_file()):
             return None
-        found = json.loads(self.manifest_file.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else None
+        with _readable(self.manifest_file.name):
+            found = dict(json.loads(self.manifest_file.read_text(encoding="utf-8")))
+            parts = {name: dict(found.get(name, {})) for name in ("protocol", "file")}
+            numbers = {name: min(max(0, found[name]), LARGEST_NUMBER) for name in NUMBERS if name in found}
+            return {**found, **parts, **numbers}
 
     @property
     def drawn(self) -> bool:
@@ -100,19 +106,17 @@ class Project:
         path = self.folder / STATE
         if path.stat().st_size > LARGEST_STATE:
             raise ParameterError("a project file that is too large", where=STATE, remedy="Begin a new project.")
-        try:
+        with _readable(STATE):
             text = path.read_text(encoding="utf-8")
             stated = json.loads(text)
             if HALF.search(text):
                 json.dumps(stated, ensure_ascii=False).encode()  # half a surrogate is no character: no page shows it
+            now, when = stated["now"], str(stated["when"])
+            datetime.fromisoformat(when)
             return Saved(
-                Choices.of(stated["now"]), tuple(stated["past"]), tuple(stated["future"]),
-                int(stated["revision"]), str(stated["when"]), dict(stated["results"]),
+                Choices.of(now), steps_back.read(now, stated["past"]), steps_back.read(now, stated["future"]),
+                int(stated["revision"]), when, dict(stated["results"]),
             )  # fmt: skip
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ParameterError(
-                f"a project that cannot be read ({type(error).__name__})", where=STATE, remedy="Begin a new one."
-            ) from None
 
     @classmethod
     def begin(cls, folder: Path, choices: Choices) -> Project:
@@ -125,18 +129,24 @@ class Project:
         return project
 
     def _write(self, saved: Saved) -> Saved:
-        saved = replace(saved, when=datetime.now().isoformat(timespec="seconds"))
-        content = {
-            "version": VERSION,
-            "revision": saved.revision,
-            "when": saved.when,
-            "now": saved.now.plain(),
-            "past": list(saved.past[-MOST_STEPS_BACK:]),
-            "future": list(saved.future),
-            "results": saved.results,
-        }
-        _whole(self.folder / STATE, json.dumps(content, ensure_ascii=False, indent=1).encode())
-        return saved
+        """What could not be read again is not written: rather without the way back, and else not at all."""
+        saved, now = replace(saved, when=datetime.now().isoformat(timespec="seconds")), saved.now.plain()
+        ways = [steps_back.kept(now, states) for states in (saved.past, saved.future)]
+        for past, future in (ways, ([], [])):
+            content = {
+                "version": VERSION,
+                "revision": saved.revision,
+                "when": saved.when,
+                "now": now,
+                "past": past,
+                "future": future,
+                "results": saved.results,
+            }
+            written = json.dumps(content, ensure_ascii=False, indent=1).encode()
+            if len(written) <= LARGEST_STATE:
+                _whole(self.folder / STATE, written)
+                return replace(saved, past=_last(len(past), saved.past), future=_last(len(future), saved.future))
+        raise ParameterError("more than a project can hold", where=STATE, remedy=TOO_MUCH)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -161,7 +171,7 @@ class Project:
             saved = self._current(revision)
             if not saved.past:
                 return saved
-            now, future = Choices.of(saved.past[-1]), (*saved.future, saved.now.plain())
+            now, future = _step(saved.past), (*saved.future, saved.now.plain())
             return self._moved(saved, now, saved.past[:-1], future)
 
     def redo(self, revision: int) -> Saved:
@@ -169,7 +179,7 @@ class Project:
             saved = self._current(revision)
             if not saved.future:
                 return saved
-            return self._moved(saved, Choices.of(saved.future[-1]), (*saved.past, saved.now.plain()), saved.future[:-1])
+            return self._moved(saved, _step(saved.future), (*saved.past, saved.now.plain()), saved.future[:-1])
 
     def _moved(self, saved: Saved, now: Choices, past: tuple[Any, ...], future: tuple[Any, ...]) -> Saved:
         """A step back undoes a decision, not how far the way is known."""
@@ -213,6 +223,26 @@ class Project:
     def write(self, name: str, content: str) -> None:
         """A file of the project, whole or not at all."""
         _whole(self.folder / name, content.encode())
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """ParameterError where a file of the project is not what was written: somebody else may have changed it."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        what = f"a project that cannot be read ({type(error).__name__})"
+        raise ParameterError(what, where=name, remedy="Begin a new one.") from None
+
+
+def _last(many: int, states: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    return states[len(states) - many :]
+
+
+def _step(states: tuple[dict[str, Any], ...]) -> Choices:
+    """The nearest of them."""
+    with _readable(STATE):
+        return Choices.of(states[-1])
 
 
 def _whole(path: Path, content: bytes) -> None:

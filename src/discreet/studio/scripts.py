@@ -216,11 +216,21 @@ def whole_study(now: Choices, protocol: str, target: str, seconds: float, finish
 
 
 def save_study(project: Project, now: Choices) -> None:
-    """Written once there is something to hide and something to tell; no file where a study file cannot say it."""
+    """Written once there is something to hide and something to tell; no file where a study file cannot say it, or
+    would be too long to be read."""
+    from discreet.files.toml_file import LARGEST_FILE
+
+    text = _study_text(project, now)
+    if len(text.encode()) > LARGEST_FILE or not text:
+        (project.folder / STUDY).unlink(missing_ok=True)
+    else:
+        project.write(STUDY, text)
+
+
+def _study_text(project: Project, now: Choices) -> str:
     grouped = group_texts(now)
     if not now.complete or grouped is None:
-        (project.folder / STUDY).unlink(missing_ok=True)
-        return
+        return ""
     from discreet.study_file import StudyFile
 
     study = StudyFile(
@@ -242,4 +252,4 @@ def save_study(project: Project, now: Choices) -> None:
             "report": "report.html",
         },
     )
-    project.write(STUDY, study.text())
+    return study.text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import socket
 import sys
@@ -14,6 +13,7 @@ from typing import Final
 import uvicorn
 
 from discreet.exceptions import ParameterError, TableError
+from discreet.files.atomic_file import unpublished
 from discreet.studio.choices import Choices
 from discreet.studio.gate import Gate, Keys
 from discreet.studio.jobs import Jobs
@@ -126,5 +126,7 @@ def demo_project(shelf: Shelf, folder: Path | None = None) -> Project:
     where.mkdir(parents=True, exist_ok=True)
     copy = where / "adult.parquet"
     if not copy.exists():
-        shutil.copyfile(Path(discreet.datasets.__file__).with_name("adult.parquet"), copy)
+        with unpublished(copy) as file:
+            file.write(Path(discreet.datasets.__file__).with_name("adult.parquet").read_bytes())
+            file.publish()
     return Project.begin(where, Choices.of({"table": str(copy.resolve()), **DEMO}))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -21,12 +22,13 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 from starlette.middleware.exceptions import ExceptionMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discreet.exceptions import DiscreetError, ParameterError, TableError
+from discreet.files.atomic_file import unpublished
 from discreet.studio import check_page, figures, group_page, promise_page, release_page, secret_page, table_page
 from discreet.studio.choices import Choices
 from discreet.studio.desk import Desk
@@ -49,6 +51,8 @@ STATIC: Final = {
     "steps.js": "text/javascript",
     "mark.svg": "image/svg+xml",
 }
+PRIVATE: Final = 0o600
+"""The mode of a raw table that was given in the browser."""
 SUFFIXES: Final = (".csv", ".parquet", ".arrow", ".feather", ".tsv", ".txt")
 SHOWN: Final = ("factor", "kept_percent", "share_percent", "raised_percent", "thousands", "counted", "listed", "times")
 
@@ -95,7 +99,9 @@ class Site:
     def landing(self) -> str:
         """Where a session begins: at the step that the project of the command has reached."""
         project = self.shelf.get(self.first) if self.first is not None else None
-        return "/" if project is None else _step(project)
+        with suppress(DiscreetError):
+            return "/" if project is None else _step(project)
+        return "/projects"  # where it is said of a project that cannot be read
 
     def start(self, request: Request) -> Response:
         if self.first is not None and "new" not in request.query_params:
@@ -235,22 +241,24 @@ class Site:
     # ---- tables in, files out -------------------------------------------------------------------------------
 
     async def receive(self, request: Request) -> Response:
-        """A table from the browser, into a folder of its own; half of one leaves nothing behind."""
+        """A table from the browser, for its owner alone, into a folder of its own; half of one leaves nothing behind,
+        whatever ends it: the file has no name before it is whole and a project lists it."""
         name = Path(request.query_params.get("name", "table.csv").replace("\\", "/")).name
         if not name.lower().endswith(SUFFIXES):
             raise TableError("not a kind of table", where="the file", remedy="Give CSV, Parquet or Arrow.")
         folder = self.shelf.new(Path(name).stem)
         folder.mkdir(parents=True)
         target = folder / f"table{Path(name).suffix.lower()}"
-        try:
-            with target.open("wb") as file:
-                async for chunk in request.stream():
-                    file.write(chunk)
-        except (Exception, ClientDisconnect):
-            shutil.rmtree(folder)
-            raise
         shown = figures.name_shown(Path(name).stem)
-        begun = Project.begin(folder, Choices(table=str(target.resolve()), name=shown, by_need=True))
+        with ExitStack() as unfinished:
+            unfinished.callback(shutil.rmtree, folder)
+            with unpublished(target, PRIVATE) as file:
+                with file.sink as sink:
+                    async for chunk in request.stream():
+                        sink.write(chunk)
+                begun = Project.begin(folder, Choices(table=str(target.resolve()), name=shown, by_need=True))
+                file.publish()
+            unfinished.pop_all()
         return JSONResponse({"go": f"/p/{begun.slug}"})
 
     def demo(self, request: Request) -> Response:

@@ -2,6 +2,9 @@
 
 The trade-off: what the best mechanism keeps over epsilon, with its bound, and the closed-form mechanisms beside it.
 
+What is designed for a comparison is designed in the same way as what it is compared with (`Way`): for the same purpose,
+by the same search.
+
 The costs, under robust LDP: what everybody else would keep more if nobody had a certain secret. A secret that was seen
 rarely has a conditional that F leaves almost open, and every output has to look alike for it and for all others. How
 much that costs the others depends on the mechanism; so it is measured, by designing without it.
@@ -24,10 +27,10 @@ from discreet.arrays import Floats
 from discreet.attribute import Attribute, Form
 from discreet.audit.level_limits import LevelLimits, level_limits
 from discreet.channel import Channel
-from discreet.design import design
+from discreet.design import Design, design
 from discreet.exceptions import DiscreetError
 from discreet.given_columns import AnyJoint
-from discreet.information import share_kept, utility
+from discreet.information import share_kept
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, at_prior
 from discreet.notions.rldp import RLDP
@@ -119,8 +122,30 @@ class Costly(NamedTuple):
     cost: float
 
 
+@dataclass(frozen=True)
+class Way:
+    """How a mechanism was designed: what it has the most of, and by which search."""
+
+    measure: Utility = MutualInformation
+    method: str = "auto"
+
+    def design(self, joint: Joint, notion: Notion, seconds: float) -> Design:
+        options = {"utility": self.measure, "method": self.method, "time_limit": seconds}
+        found = serve(joint, notion, purpose_of(self.measure), **options).design
+        assert isinstance(found, Design)
+        return found
+
+
+FOR_INFORMATION: Final = Way()
+
+
 def costly_secrets(
-    joint: Joint, notion: RLDP | RLIP, *, most: int = MOST_COSTS, seconds: float = COST_SECONDS
+    joint: Joint,
+    notion: RLDP | RLIP,
+    way: Way = FOR_INFORMATION,
+    *,
+    most: int = MOST_COSTS,
+    seconds: float = COST_SECONDS,
 ) -> tuple[Costly, ...]:
     """The secrets that F knows least about, costliest first; a common secret unlike the others may cost more still.
 
@@ -129,19 +154,24 @@ def costly_secrets(
     unsure = doubts(notion, joint)
     if len(joint.seen) < 3 or unsure is None or joint.noise is not None:
         return ()
-    channel = design(joint, notion, time_limit=seconds).protocol.channel
     found = []
-    for s in np.argsort(-unsure, kind="stable")[:most]:
-        others = _without(joint, int(s))
-        theirs = np.delete(joint.expand(channel.matrix), s, axis=1).reshape(len(channel.outputs), -1)
-        now = utility(others, Channel(theirs if joint.reads_secret else channel.matrix))
-        found.append(Costly(joint.secret_letters[s], design(others, notion, time_limit=seconds).utility / now - 1))
+    try:
+        channel = way.design(joint, notion, seconds).protocol.channel
+        for s in np.argsort(-unsure, kind="stable")[:most]:
+            others = _without(joint, int(s))
+            theirs = np.delete(joint.expand(channel.matrix), s, axis=1).reshape(len(channel.outputs), -1)
+            left = Channel(theirs if joint.reads_secret else channel.matrix, others.letters, channel.outputs)
+            if (now := way.measure.of(others, left)) > 0:
+                then = way.design(others, notion, seconds).utility
+                found.append(Costly(joint.secret_letters[s], then / now - 1))
+    except DiscreetError:
+        return ()
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
 @dataclass(frozen=True)
 class RareSecrets:
-    """Of so many values of the secret so many are rare; what is kept with them, and with these as one value."""
+    """Of so many values of the secret so many are rare; the information kept with them, and with these as one value."""
 
     values: int
     rare: int
@@ -150,7 +180,12 @@ class RareSecrets:
     then: float
 
 
-def rare_secrets(protocol: AnyProtocol, *, seconds: float = COST_SECONDS) -> RareSecrets | None:
+def rare_secrets(
+    protocol: AnyProtocol,
+    way: Way = FOR_INFORMATION,
+    *,
+    seconds: float = COST_SECONDS,
+) -> RareSecrets | None:
     """What merging the rare values of the secret would keep, shares of H(T); None where there are none, or too few
     others. A single rare value is merged with the next one."""
     joint = protocol.joint
@@ -164,15 +199,23 @@ def rare_secrets(protocol: AnyProtocol, *, seconds: float = COST_SECONDS) -> Rar
         return None
     merged = joint.observed().merge_secrets([joint.secret_letters[s] for s in together], OTHERS)
     try:
-        found = design(replace(merged, form=joint.form), protocol.notion, time_limit=seconds)
+        found = way.design(replace(merged, form=joint.form), protocol.notion, seconds)
     except DiscreetError:
         return None
     return RareSecrets(
-        len(order), rare, len(together), share_kept(joint, protocol.utility), share_kept(merged, found.utility)
-    )
+        len(order), rare, len(together),
+        share_kept(joint, protocol.utility), share_kept(merged, found.protocol.utility),
+    )  # fmt: skip
 
 
-def split_half(joint: Joint, notion: Notion, *, seconds: float, seed: int = 0) -> LevelLimits | None:
+def split_half(
+    joint: Joint,
+    notion: Notion,
+    way: Way = FOR_INFORMATION,
+    *,
+    seconds: float,
+    seed: int = 0,
+) -> LevelLimits | None:
     """The level on one half of the mechanism designed on the other; None if the notion is robust or counts are not
     known, or if a half cannot be designed on in time. The halves are drawn from a fixed stream, so that the same table
     tells the same: nothing about it is published by them."""
@@ -183,7 +226,7 @@ def split_half(joint: Joint, notion: Notion, *, seconds: float, seed: int = 0) -
     halves = [part.reshape(joint.counts.shape) for part in (first, flat - first)]
     try:
         learnt = replace(Joint.from_counts(halves[0], joint.secrets, joint.releases), form=joint.form)
-        found = design(learnt, notion, time_limit=seconds)
+        found = way.design(learnt, notion, seconds)
         return level_limits(found.protocol.channel, learnt, notion, halves[1])
     except DiscreetError:
         return None

@@ -40,6 +40,7 @@ from discreet.study.comparisons import (
     Costly,
     Curves,
     RareSecrets,
+    Way,
     costly_secrets,
     rare_secrets,
     split_half,
@@ -103,6 +104,7 @@ class Study:
     reached: Reached | None = None
     needed: Needed | None = None
     remark: str = ""
+    method: str = "auto"
 
     @classmethod
     def begin(
@@ -153,7 +155,8 @@ class Study:
         else:
             protocol_at(epsilon)
         served = found[epsilon]
-        return cls(served.design.protocol, served.design, reached=reached, needed=needed, remark=served.remark)
+        begun = cls(served.design.protocol, served.design, remark=served.remark, method=method)
+        return replace(begun, reached=reached, needed=needed)
 
     @property
     def joint(self) -> AnyJoint:
@@ -176,6 +179,11 @@ class Study:
             return self.design.measure
         kept = all(keeps_law(one) for one in strata_of(self.protocol))
         return Agreement() if kept else MutualInformation
+
+    @property
+    def way(self) -> Way:
+        """How it was designed, for what it is compared with."""
+        return Way(self.measure, self.method)
 
     def as_share(self, value: float) -> float:
         """A value of the design's utility as a share of what clean data have."""
@@ -207,7 +215,7 @@ class Study:
         if self.design is None:
             return self
         found = self.design.sparser()
-        return Study(found.protocol, found, reached=self.reached)
+        return Study(found.protocol, found, reached=self.reached, method=self.method)
 
     def from_public(self) -> Study:
         """The distribution came from a public sample, and the protocol says so."""
@@ -270,7 +278,7 @@ class Study:
         if not isinstance(notion, (RLDP, RLIP)) or isinstance(joint, StratifiedJoint):
             return self
         (watcher or Nobody()).stage("Secrets that cost most")
-        return replace(self, costs=costly_secrets(joint, notion, seconds=seconds))
+        return replace(self, costs=costly_secrets(joint, notion, self.way, seconds=seconds))
 
     def with_other_half(self, *, seconds: float = HALF_SECONDS, watcher: Watcher | None = None) -> Study:
         """What a design of this kind is worth to records that were not counted, where it is not robust and has no given
@@ -279,12 +287,12 @@ class Study:
         if isinstance(joint, StratifiedJoint):
             return self
         (watcher or Nobody()).stage("The other half")
-        return replace(self, other_half=split_half(joint, self.protocol.notion, seconds=seconds))
+        return replace(self, other_half=split_half(joint, self.protocol.notion, self.way, seconds=seconds))
 
     def with_rare_secrets(self, *, seconds: float = COST_SECONDS, watcher: Watcher | None = None) -> Study:
         """What would be kept if the rare values of the secret were one."""
         (watcher or Nobody()).stage("Rare values of the secret")
-        return replace(self, rare_secrets=rare_secrets(self.protocol, seconds=seconds))
+        return replace(self, rare_secrets=rare_secrets(self.protocol, self.way, seconds=seconds))
 
     def compared(self, *, seconds: float | None = None, watcher: Watcher | None = None) -> Study:
         """With other form, curves, other half and costs, in so many seconds together; what has no time is left out."""
