@@ -49,7 +49,7 @@ TargetFormat = Annotated[Formats | None, typer.Option(help="The format of the ou
 KeyFile = Annotated[Path | None, typer.Option(help="A secret key file: the same person gets the same cell again.")]
 Identity = Annotated[str | None, typer.Option("--id", help="With --key: the column that names the person.")]
 SeveralRows = Annotated[
-    bool, typer.Option(help="With --key: rows with one id belong to one person; equal values are released alike.")
+    bool, typer.Option(help="Persons have several rows. With --key, equal values of one id are released alike.")
 ]
 Budget = Annotated[float | None, typer.Option(help="Refuse when all releases together exceed this epsilon.")]
 People = Annotated[
