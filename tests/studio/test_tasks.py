@@ -10,6 +10,7 @@ import pytest
 
 from discreet.protocol import Protocol
 from discreet.studio.choices import Choices
+from discreet.studio.project import PROTOCOL, Project
 from discreet.studio.searches import GRIDS, curve, find_rules, joint_for
 from discreet.studio.tasks import TASKS, guesses, spread
 
@@ -117,8 +118,9 @@ def test_persons_are_counted_where_somebody_says_whose_rows_they_are(table: Path
     assert joint_for(whose).n == 600
     assert joint_for(question(table)).n == 1200
     rules = {**whose, "purpose": "values", "epsilon": 0.5}
-    found = find_rules(rules, heard, str(tmp_path / "protocol.json"), 20.0)
-    assert Protocol.load(tmp_path / "protocol.json").digest == found["digest"]
+    protocol = Project.begin(tmp_path / "study", Choices(table=str(table), name="n")).folder / PROTOCOL
+    found = find_rules(rules, heard, str(protocol), 20.0)
+    assert Protocol.load(protocol).digest == found["digest"]
     assert found["epsilon"] <= 0.5
 
 

@@ -22,6 +22,7 @@ from discreet.notions.notion import Notion
 from discreet.phrases import shown
 from discreet.records.counting import count_strata, joint_of_file
 from discreet.records.grouping import Grouping
+from discreet.studio.project import Project
 from discreet.study.purposes import Purpose, Served, as_share, measure_of, needed_epsilon, serve
 from discreet.wording import guarantee
 
@@ -187,7 +188,7 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
     started = time.monotonic()
     joint, served, told = _searched(question, tell, seconds, "Searching")
     found = served.design
-    write_whole(Path(path), found.protocol.encode())
+    Project(Path(path).parent).put_rules(found.protocol.encode())
     return {
         **told,
         "remark": served.remark,

@@ -27,6 +27,9 @@ from discreet.release import Job, RowsAsked, rehearse_file, sanitise_file
 from discreet.release.draws_together import stated_total
 from discreet.release.ledger import ANY_DATA, Ledger
 from discreet.release.refusals import load_shown
+from discreet.studio.choices import Choices
+from discreet.studio.project import Project
+from discreet.studio.scripts import save_study
 from discreet.studio.searches import Tell, curve, find_rules, joint_for, other_way, smallest, write_whole
 from discreet.study.left_out import weakened_relation
 from discreet.study.preview import preview
@@ -226,13 +229,16 @@ def draws_before(job: dict[str, Any], protocol: Any) -> dict[str, Any]:
 
 
 def draw(question: dict[str, Any], tell: Tell, job: dict[str, Any], files: dict[str, str]) -> dict[str, Any]:
-    """The one draw, then what explains it; refused as on the command line."""
+    """The one draw, by the choices that were confirmed, then what explains it; refused as on the command line."""
 
     def progress(stage: str, records: int) -> None:
         tell("news", {"stage": f"Drawing: {stage}", "records": records})
 
-    outcome = sanitise_file(_job(job), progress=progress)
-    explain(question, tell, job, files)
+    project, now = Project(Path(job["protocol"]).parent), Choices.of(question["now"])
+    with project.drawing(now):
+        outcome = sanitise_file(_job(job), progress=progress)
+        save_study(project, now)
+        explain(question, tell, job, files)
     return {"records": outcome.records, "draws": outcome.draws, "epsilon": outcome.epsilon, "target": outcome.target}
 
 
