@@ -294,16 +294,26 @@ class Shelf:
 
     def get(self, slug: str) -> Project | None:
         path = self.folder / slug
-        return Project(path) if len(slug) <= LONGEST_SLUG and SLUG.fullmatch(slug) and _is_project(path) else None
+        return Project(path) if is_plain(slug) and _is_project(path) else None
 
     def new(self, name: str) -> Path:
         """A folder of a plain name, that is not there yet."""
-        plain = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:40].strip("-") or "study"
-        slug, number = plain, 1
+        plain, number = plain_name(name), 1
+        slug = plain
         while (self.folder / slug).exists():
             number += 1
             slug = f"{plain}-{number}"
         return self.folder / slug
+
+
+def is_plain(name: str) -> bool:
+    """Whether a folder of this name has an address."""
+    return len(name) <= LONGEST_SLUG and SLUG.fullmatch(name) is not None
+
+
+def plain_name(name: str) -> str:
+    """The like of it that has one."""
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:40].strip("-") or "study"
 
 
 def _is_project(path: Path) -> bool:
