@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from discreet.exceptions import InOwnWords, TableError
-from discreet.records.columns import OTHER, other_columns
+from discreet.records.columns import OTHER, other_columns, places_of
 from discreet.records.csvheader import LOOKED_AT, Header, header_from, there
 from discreet.records.feed import Feed
 from discreet.records.quotes import QuoteCheck, line_ends, refuse_records_in
@@ -78,11 +78,13 @@ class CsvRecords:
         header.check([*letters, *plain])
         self._names, self._separator = header.names, header.separator
         coded = [*letters, *there(optional, self._names)]
-        self._places = {name: self._names.index(name) for name in (*coded, *plain)}
+        places = places_of(self._names)
+        self._places = {name: places[name] for name in (*coded, *plain)}
         self.others = other_columns(self._names, self._places, others, shown=header.sure)
         self._places |= {one.column: one.place for one in self.others}
         self.schema = pa.schema([(name, pa.string()) for name in self._places])
-        self._types = [_LETTERS if name in coded else pa.string() for name in self._places]
+        letters_of = set(coded)
+        self._types = [_LETTERS if name in letters_of else pa.string() for name in self._places]
         self._in_order = in_order
         self._ragged: list[int] = []
         self._row = self._added = 0
