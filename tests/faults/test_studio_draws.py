@@ -128,3 +128,18 @@ def test_a_release_states_of_its_rows_what_the_steward_said(project: Project, ro
     checked = TASKS["check"]({}, heard, job={**options["job"], "target": "other.csv"}, left_out=[], group={})
     warned = [one["what"] for one in warnings(Desk.of(project, Jobs()), {}, checked)]
     assert any("promise is each row" in one for one in warned) == (row != "person")
+
+
+@pytest.mark.parametrize(("times", "thin"), [(1, True), (20, False)])
+def test_thin_strata_are_told(tmp_path: Path, times: int, thin: bool) -> None:
+    """The studio designs on them, which is refused elsewhere unless it is meant."""
+    table = tmp_path / "people.csv"
+    rows = ["ill,none,1", "ill,full,2", "well,none,1", "well,full,2", "well,full,1", "ill,none,2"] * 10 * times
+    table.write_text("\n".join(["health,work,age", *rows]) + "\n")
+    now = Choices(table=str(table), name="study", roles={**ROLES, "age": "given"}, reached=6)
+    project = Project.begin(tmp_path / "study", now)
+    found = TASKS["rules"](now.asked(), heard, path=str(project.folder / "protocol.json"), seconds=20.0)
+    assert ("with fewer than" in found["thin_strata"]) == thin
+    seen = {"check": {"warnings": []}, "preview": {"analysts": {}, "columns": [1], "thin": 0}}
+    warned = [one["remedy"] for one in warnings(Desk.of(project, Jobs()), found, seen)]
+    assert any("--force" in one for one in warned) == thin

@@ -66,6 +66,15 @@ def warnings(desk: Desk, rules: dict[str, Any], checked: dict[str, Any]) -> list
                 "Analysts need the rules to read them.",
             )
         )
+    if rules.get("thin_strata"):
+        found.append(
+            (
+                rules["thin_strata"],
+                ", ".join(now.given),
+                "Merge values in step 3, or leave given columns without a role. The study file of these rules runs "
+                "with discreet study run --force only.",
+            )
+        )
     if rules.get("remark"):
         found.append(("the best was out of reach, and another one was taken", "", rules["remark"]))
     return [

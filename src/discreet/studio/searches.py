@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.exceptions import DiscreetError, InfeasibleError
+from discreet.exceptions import DiscreetError, DistributionError, InfeasibleError
 from discreet.files.atomic_file import unpublished
+from discreet.given_columns import StratifiedJoint
 from discreet.notions import NOTIONS
 from discreet.notions.notion import Notion
 from discreet.phrases import shown
@@ -192,6 +193,7 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
     return {
         **told,
         "remark": served.remark,
+        "thin_strata": _thin_strata(joint),
         "seconds": time.monotonic() - started,
         "epsilon": found.protocol.epsilon,
         "digest": found.protocol.digest,
@@ -199,6 +201,16 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
         "promise": guarantee(found.protocol),
         "records": joint.n,
     }
+
+
+def _thin_strata(joint: Any) -> str:
+    """What a design on these strata is refused for elsewhere, where nobody says that it is meant all the same."""
+    try:
+        if isinstance(joint, StratifiedJoint):
+            joint.check_sizes()
+    except DistributionError as error:
+        return error.what
+    return ""
 
 
 def other_way(question: dict[str, Any], tell: Tell, seconds: float) -> dict[str, Any]:
