@@ -17,7 +17,6 @@ import numpy as np
 
 from discreet.exceptions import DiscreetError, DistributionError, InfeasibleError
 from discreet.files.atomic_file import unpublished
-from discreet.given_columns import StratifiedJoint
 from discreet.notions import NOTIONS
 from discreet.notions.notion import Notion
 from discreet.phrases import shown
@@ -204,10 +203,9 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
 
 
 def _thin_strata(joint: Any) -> str:
-    """What a design on these strata is refused for elsewhere, where nobody says that it is meant all the same."""
+    """What a design on strata, if there are any, is refused for elsewhere unless somebody says that it is meant."""
     try:
-        if isinstance(joint, StratifiedJoint):
-            joint.check_sizes()
+        getattr(joint, "check_sizes", lambda: None)()
     except DistributionError as error:
         return error.what
     return ""
