@@ -287,8 +287,14 @@ purpose = "values"         # what the release is for: values, statistics or info
 
 
 def _written(value: Any) -> str:
-    """TOML's strings, arrays of them, numbers and truth values are those of JSON, which does not escape DEL."""
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """TOML's strings, arrays of them, numbers and truth values are written as those of JSON, but for one sign that TOML
+    does not have."""
+    text = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError("a name that is not text", where="the study", remedy="Rename the file.") from None
+    return text
 
 
 # ---- what may stand behind a key ------------------------------------------------------------------------------------

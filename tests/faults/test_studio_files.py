@@ -50,7 +50,7 @@ def test_a_draw_is_with_the_rules_that_were_shown(project: Project) -> None:
     job, files = desk.job(digest), {name: str(project.folder / name) for name in ("report", "script")}
     put_other_rules(desk)
     with pytest.raises(ReleaseError, match="other rules than those that were shown"):
-        TASKS["draw"]({"script": ""}, heard, job=job, files=files)
+        TASKS["draw"]({"script": "", "now": desk.now.plain()}, heard, job=job, files=files)
     assert not project.drawn
     assert not desk.protocol.with_name("protocol.json.ledger").exists()
     checked = TASKS["check"]({}, heard, job=desk.job(dc.load_protocol(desk.protocol).digest), left_out=[], group={})

@@ -69,6 +69,20 @@ def test_a_token_that_is_not_needed_leads_to_the_same_page(site: Site) -> None:
         assert dict(told[0]["headers"])[b"location"].decode() == path.replace("%", "%25")
 
 
+@pytest.mark.parametrize("name", ["Studie", "st_x", "my project", "a.b", "prüfung", "-a", "a--b", "x" * 101])
+def test_a_project_whose_pages_would_have_no_address(tmp_path: Path, name: str) -> None:
+    """Refused before its folder is begun; the name that is proposed works."""
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,x\n2,y\n")
+    for demo in (False, True):
+        with pytest.raises(ParameterError, match="small letters") as refused:
+            first_project(Shelf(tmp_path), str(table), tmp_path / name, demo=demo)
+        assert not (tmp_path / name).exists()
+    proposed = refused.value.remedy.split()[2].rstrip(";")
+    begun = first_project(Shelf(tmp_path), str(table), tmp_path / proposed, demo=False)
+    assert Shelf(tmp_path).get(proposed) == begun
+
+
 @pytest.mark.parametrize("start", ["%C2%B2", "%D9%A3", "-1", "1.5", "9" * 400, "x", "%00"])
 def test_a_place_that_is_no_number(site: Site, start: str) -> None:
     status, content = asked(site, "/p/study/news", f"task=look&from={start}")

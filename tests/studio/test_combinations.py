@@ -14,6 +14,7 @@ from discreet.exceptions import DiscreetError
 from discreet.protocol.strata import load_protocol
 from discreet.studio import scripts, searches
 from discreet.studio.choices import NOTIONS, Choices
+from discreet.studio.project import PROTOCOL, Project
 from discreet.studio.tasks import rehearsal
 
 WHOSE = {"person": "", "visit": "who", "household": "house"}
@@ -47,7 +48,8 @@ def choices(table: Path, given: bool, row: str, **more: Any) -> Choices:
 def test_the_studio_finds_what_its_script_finds(table: Path, tmp_path: Path, notion: str, sees: bool) -> None:
     for given, row in product((False, True), WHOSE):
         now = choices(table, given, row, notion=notion, sees_secret=sees)
-        here, there = tmp_path / "here.json", tmp_path / "there.json"
+        project = Project.begin(tmp_path / f"{given}-{row}", now)
+        here, there = project.folder / PROTOCOL, tmp_path / "there.json"
         code = scripts.joint_python(now) + "\n" + scripts.design_python(now, str(there), 10.0)
         found = searches.find_rules(now.asked(), lambda kind, told: None, str(here), 10.0)
         exec("import discreet as dc\n" + code, {})

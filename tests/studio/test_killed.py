@@ -43,11 +43,11 @@ def dies_at(last):
         setattr(os, name, counted(getattr(os, name)))
 
 for line in sys.stdin:
-    last, job, files = json.loads(line)
+    last, question, job, files = json.loads(line)
     child = os.fork()
     if child == 0:
         dies_at(last)
-        tasks.draw({"script": "# study"}, lambda kind, told: None, job, files)
+        tasks.draw(question, lambda kind, told: None, job, files)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
@@ -93,7 +93,8 @@ def test_a_draw_killed_before_every_step_of_its_writing(studio: Any, table: Path
         stated = {"source": str(table), "data": f"wave {last}", "rows": {"one_row_per_person": True}, "testing": True}
         job = {**stated, "protocol": str(project.folder / "protocol.json"), "target": str(project.released_file)}
         files = {"report": str(project.folder / "report.html"), "script": str(project.folder / "study.py")}
-        print(json.dumps([last, job, files]), file=launcher.stdin, flush=True)
+        question = {"script": "# study", "now": project.saved().now.plain()}
+        print(json.dumps([last, question, job, files]), file=launcher.stdin, flush=True)
         code = int(launcher.stdout.readline())
         states.setdefault(whole_or_nothing(project, f"wave {last}"), project)
         assert code == -signal.SIGKILL  # what explains a release is written after it, and killed as well

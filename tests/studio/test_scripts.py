@@ -13,6 +13,8 @@ import pytest
 from discreet.records.grouping import Grouping
 from discreet.studio import scripts
 from discreet.studio.choices import Choices
+from discreet.studio.desk import Desk
+from discreet.studio.jobs import Jobs
 from discreet.studio.project import STUDY, Project
 from discreet.studio.scripts import save_study
 from discreet.study_file import StudyFile
@@ -81,6 +83,26 @@ def test_the_study_file_says_the_same(tmp_path: Path) -> None:
     assert (study.secret, study.release, study.given, study.epsilon) == (("s",), ("a b",), ("k",), 0.5)
     assert Grouping.parse(study.bins, study.merge).merge == {"s": {"A or B": ["A", "B"]}}
     assert study.one_row_per_person
+    assert not study.several_rows
+
+
+@pytest.mark.parametrize("row", ["visit", "household"])
+@pytest.mark.parametrize("person", ["", "a b"])
+def test_several_rows_and_no_column_for_them(tmp_path: Path, row: str, person: str) -> None:
+    """None that says whose they are, or one that is released: everything that is written says so."""
+    now = choices(epsilon=0.5, row=row, person=person)
+    project = Project.begin(tmp_path / "p", now)
+    save_study(project, now)
+    study = StudyFile.read(project.folder / STUDY)
+    assert (study.several_rows, study.one_row_per_person, now.stated()) == (True, False, {})
+    assert study.job().several_rows
+    assert "--several-rows" in scripts.draw_words(now, "protocol.json", "released.csv")
+    assert "several_rows=True" in scripts.job_python(now, "protocol.json", "released.csv")
+    assert Desk.of(project, Jobs()).job("0")["several_rows"]
+    assert any(one.startswith("several rows") for one in scripts.private_obstacles(now))
+    known = Choices.of({**now.plain(), "person": "id"})  # negative control: a column that says it
+    assert not known.several_rows
+    assert "--several-rows" not in scripts.draw_words(known, "protocol.json", "released.csv")
 
 
 def test_what_a_command_line_cannot_say_is_not_said_wrongly(tmp_path: Path) -> None:

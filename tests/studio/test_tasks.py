@@ -10,6 +10,7 @@ import pytest
 
 from discreet.protocol import Protocol
 from discreet.studio.choices import Choices
+from discreet.studio.project import PROTOCOL, Project
 from discreet.studio.searches import GRIDS, curve, find_rules, joint_for
 from discreet.studio.tasks import TASKS, guesses, spread
 
@@ -65,6 +66,40 @@ def test_many_numbers_are_shown_in_round_steps(tmp_path: Path) -> None:
     assert sum(map(sum, found["counts"])) == 2000
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_bar_of_fewer_than_k_people(tmp_path: Path, seed: int) -> None:
+    """Bars, and the borders they begin at, tell nobody's number; all records are in them."""
+    draw = np.random.default_rng(seed)
+    common = [[0, 1, 2, 3, 4], draw.integers(20, 60, 25), draw.normal(50, 9, 600).round(3), [0]][seed]
+    numbers = [float(x) for x in common for _ in range(100 if seed < 2 else 1 if seed == 2 else 500)]
+    alone = [17.0, 1e6, -333.25] if seed else [17.0]
+    tail = list(draw.gamma(2, 700, 300).round()) if seed == 3 else []
+    path = tmp_path / "n.csv"
+    path.write_text("s,x\n" + "".join(f"{'ab'[i % 2]},{x:g}\n" for i, x in enumerate([*numbers, *tail, *alone])))
+    asked = {"table": str(path), "secret": ["s"], "columns": ["x"], "group": {"bins": {}, "merge": {}, "rare": {}}}
+    found = spread({**asked, "numbers": ["x"], "k": 50, "named": {}}, heard)["x"]
+    totals = [sum(bar) for bar in found["counts"]]
+    assert (found["kind"], found["joined"], found["missing"]) == ("numbers", True, 0)
+    assert min(totals) >= 50
+    assert sum(totals) == len(numbers) + len(tail) + len(alone)
+    assert not set(found["numbers"]) & set(alone)
+    apart = spread({**asked, "numbers": ["x"], "k": 1, "named": {}}, heard)["x"]
+    assert min(map(sum, apart["counts"])) == 1  # negative control: without k they are there, each by itself
+    by_others = tmp_path / "other.csv"
+    by_others.write_text(path.read_text().replace(",17\n", ",18\n").replace(",1e+06\n", ",2e+06\n"))
+    again = spread({**asked, "table": str(by_others), "numbers": ["x"], "k": 50, "named": {}}, heard)["x"]
+    assert (again["numbers"], again["step"]) == (found["numbers"], found["step"])
+
+
+def test_numbers_of_a_few_people_are_counted_alone(tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("s,x\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(99)) + "a,7\n" * 60)
+    asked = {"table": str(path), "secret": ["s"], "columns": ["x"], "group": {"bins": {}, "merge": {}, "rare": {}}}
+    asked |= {"numbers": ["x"], "k": 80, "named": {}}
+    found = spread(asked, heard)["x"]
+    assert (found["values"], found["rare"], sum(found["rare_counts"])) == ([], 99, 159)
+
+
 def test_a_curve_rises_and_stays_below_its_bound(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.studio.searches.GRIDS", {"values": [0.1, 0.5, 1.0], "information": [0.5]})
     found = curve(question(table), heard, first="information")
@@ -83,8 +118,9 @@ def test_persons_are_counted_where_somebody_says_whose_rows_they_are(table: Path
     assert joint_for(whose).n == 600
     assert joint_for(question(table)).n == 1200
     rules = {**whose, "purpose": "values", "epsilon": 0.5}
-    found = find_rules(rules, heard, str(tmp_path / "protocol.json"), 20.0)
-    assert Protocol.load(tmp_path / "protocol.json").digest == found["digest"]
+    protocol = Project.begin(tmp_path / "study", Choices(table=str(table), name="n")).folder / PROTOCOL
+    found = find_rules(rules, heard, str(protocol), 20.0)
+    assert Protocol.load(protocol).digest == found["digest"]
     assert found["epsilon"] <= 0.5
 
 

@@ -17,6 +17,7 @@ imported when that command is asked for, so that help comes at once.
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import sys
@@ -53,6 +54,7 @@ COMMANDS: Final = {
     "papers": "Every figure, table and example of the papers, at one command.",
 }
 """Every command and its first line. The function, or a `typer.Typer` called `app`, is in the module of that name."""
+ESCAPED: Final = "discreet-escaped"
 NOTHING: Final = "Nothing unfinished was published."
 REPORT: Final = (
     "A file is whole or not there: one that is there was written, and a draw is in the ledger. "
@@ -139,6 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     After a failure without further ado: a thread that still waits for a pipe would hold back an orderly exit for ever.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _fit_terminal()
     code = run(given)
     if code:
         for stream in (sys.stdout, sys.stderr):
@@ -146,6 +149,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 stream.flush()
         os._exit(code)
     sys.exit(0)
+
+
+def _fit_terminal() -> None:
+    """Signs that the encoding of an output does not have are escaped, as in JSON; a terminal has some columns."""
+    codecs.register_error(ESCAPED, _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # closed and None, or somebody's own
+            stream.reconfigure(errors=ESCAPED)  # type: ignore[union-attr]
+    if not os.environ.get("COLUMNS", "1").strip("0 "):
+        del os.environ["COLUMNS"]
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def run(arguments: list[str]) -> int:

@@ -51,7 +51,7 @@ Identity = Annotated[str | None, typer.Option("--id", help="With --key: the colu
 SeveralRows = Annotated[
     bool,
     typer.Option(
-        help="With --key: rows may share an id, of a person that was counted; equal values are released alike."
+        help="Persons that were counted have several rows. With --key, equal values of one id are released alike."
     ),
 ]
 Budget = Annotated[float | None, typer.Option(help="Refuse when all releases together exceed this epsilon.")]

@@ -15,6 +15,7 @@ from discreet.arrays import Floats, Indices, Integers
 from discreet.exceptions import TableError
 from discreet.files.atomic_file import PIPE
 from discreet.records.cells import indexed, type_name, value_type
+from discreet.records.columns import single_names
 from discreet.records.grouping import numbers_of
 from discreet.records.header import column_names
 from discreet.records.kinds import Progress
@@ -77,7 +78,7 @@ def scan(source: Any, encoding: str | None, progress: Progress) -> ScannedTable:
     if isinstance(source, str | PathLike) and str(fspath(source)) == PIPE:
         raise TableError("a pipe has no name to look at twice", where="-", remedy="Write it to a file first.")
     names = column_names(source, encoding)
-    single = [name for name in names if names.count(name) == 1 and name]
+    single = [name for name in single_names(names) if name]
     if not single:
         raise TableError("no column with a name of its own", where=_called(source), remedy="Give the table a header.")
     with open_records(source, single, encoding=encoding, in_order=False) as records:

@@ -26,6 +26,8 @@ MARK: Final = "\N{REPLACEMENT CHARACTER}" * 3
 """Before bytes that are no UTF-8, and once more before a text that begins so: no two of them are written alike."""
 MARKED: Final = re.compile(f"[\ud800-\udfff]|\\A{MARK}")
 """Half of a surrogate pair is no character."""
+MOST_DIGITS: Final = 100
+"""Of a decimal that is written without a power of ten: more than those of any table have."""
 MIDNIGHT: Final = " 00:00:00"
 """The time of a moment that is a date, and written as one."""
 WHOLE: Final = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
@@ -42,6 +44,9 @@ def indexed(cells: pa.Array) -> tuple[pa.Array, NDArray[Any]]:
         return pa.nulls(1, pa.large_string()), np.zeros(len(cells), np.intp)
     if pa.types.is_nested(cells.type):  # no letters, but a kept column may be of such a type
         return cells, np.arange(len(cells))
+    if isinstance(cells.type, pa.BaseExtensionType):  # such as UUIDs, of which Arrow makes no dictionary
+        stored, numbers = indexed(cells.storage)
+        return pa.ExtensionArray.from_storage(cells.type, stored), numbers
     if not pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
     values, indices = cells.dictionary, cells.indices
@@ -307,6 +312,8 @@ def text_of_one(value: Any) -> str | None:
         return None
     if isinstance(value, float | np.floating) and value.is_integer():
         return str(int(value))
+    if isinstance(value, Decimal) and abs(value.adjusted()) <= MOST_DIGITS:
+        return f"{value:f}"
     if isinstance(value, datetime):
         return str(value).removesuffix(MIDNIGHT)
     return str(value).strip()

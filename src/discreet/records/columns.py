@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +26,22 @@ class OtherColumn:
     def called(self) -> str:
         """For people: without the name where there is none, or where it may be somebody's value."""
         return self.name if self.shown and self.name else f"column number {self.place + 1}"
+
+
+def places_of(names: Sequence[str]) -> dict[str, int]:
+    """The first place of every name, for a table may have very many columns."""
+    return {name: place for place, name in reversed(tuple(enumerate(names)))}
+
+
+def twice_in(names: Sequence[str]) -> set[str]:
+    """The names that are there more than once."""
+    return {name for name, times in Counter(names).items() if times > 1}
+
+
+def single_names(names: Sequence[str]) -> list[str]:
+    """The names that are one column's alone."""
+    twice = twice_in(names)
+    return [name for name in names if name not in twice]
 
 
 def other_columns(

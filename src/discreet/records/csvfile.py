@@ -23,8 +23,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from discreet.exceptions import InOwnWords, TableError
-from discreet.records.columns import OTHER, other_columns
+from discreet.records.columns import OTHER, other_columns, places_of
 from discreet.records.csvheader import LOOKED_AT, Header, header_from, there
+from discreet.records.feed import Feed
 from discreet.records.quotes import QuoteCheck, line_ends, refuse_records_in
 
 BLOCK_BYTES: Final = 1 << 23
@@ -77,45 +78,52 @@ class CsvRecords:
         header.check([*letters, *plain])
         self._names, self._separator = header.names, header.separator
         coded = [*letters, *there(optional, self._names)]
-        self._places = {name: self._names.index(name) for name in (*coded, *plain)}
+        places = places_of(self._names)
+        self._places = {name: places[name] for name in (*coded, *plain)}
         self.others = other_columns(self._names, self._places, others, shown=header.sure)
         self._places |= {one.column: one.place for one in self.others}
         self.schema = pa.schema([(name, pa.string()) for name in self._places])
-        self._types = [_LETTERS if name in coded else pa.string() for name in self._places]
+        letters_of = set(coded)
+        self._types = [_LETTERS if name in letters_of else pa.string() for name in self._places]
         self._in_order = in_order
         self._ragged: list[int] = []
         self._row = self._added = 0
         self.unreadable = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        fields = [str(place) for place in self._places.values()]
         end = secrets.token_hex(16)
         self._text.finish_with((self._separator.join([end] * len(self._names)) + "\n").encode(), self._separator)
+        feed = Feed(self._text.read)
         try:
-            reader = pacsv.open_csv(
-                pa.PythonFile(self._text, mode="r"),
-                read_options=pacsv.ReadOptions(
-                    use_threads=not self._in_order,
-                    block_size=self._block,
-                    column_names=[str(i) for i in range(len(self._names))],
-                ),
-                parse_options=pacsv.ParseOptions(
-                    delimiter=self._separator,
-                    newlines_in_values=True,
-                    ignore_empty_lines=len(self._names) > 1,
-                    invalid_row_handler=self._on_ragged,
-                ),
-                convert_options=pacsv.ConvertOptions(
-                    check_utf8=False,
-                    include_columns=fields,
-                    column_types=dict(zip(fields, self._types, strict=True)),
-                    strings_can_be_null=False,
-                ),
-            )
-            yield from self._checked(reader, end)
+            yield from self._checked(feed.batches(self._reader), end)
         except pa.ArrowInvalid:
             what = f"a record is longer than {self._block >> 20} MB, or its quotes do not match"
             raise TableError(what, where=f"after row {self._row}", remedy=WHOLE) from None
+        finally:
+            feed.end()
+
+    def _reader(self, file: pa.PythonFile) -> pacsv.CSVStreamingReader:
+        fields = [str(place) for place in self._places.values()]
+        return pacsv.open_csv(
+            file,
+            read_options=pacsv.ReadOptions(
+                use_threads=not self._in_order,
+                block_size=self._block,
+                column_names=[str(i) for i in range(len(self._names))],
+            ),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self._separator,
+                newlines_in_values=True,
+                ignore_empty_lines=len(self._names) > 1,
+                invalid_row_handler=self._on_ragged,
+            ),
+            convert_options=pacsv.ConvertOptions(
+                check_utf8=False,
+                include_columns=fields,
+                column_types=dict(zip(fields, self._types, strict=True)),
+                strings_can_be_null=False,
+            ),
+        )
 
     def _checked(self, reader: Iterator[pa.RecordBatch], end: str) -> Iterator[pa.RecordBatch]:
         """Every batch one later than it is read, so that the last record can be checked and taken away."""
@@ -155,12 +163,13 @@ class CsvRecords:
         return batch.take(pa.array(rows, mask=rows < 0))
 
 
-class _Utf8(io.RawIOBase):
+class _Utf8:
     """A byte stream as UTF-8, its byte order mark read and dropped, with an ending of our own."""
 
     def __init__(self, stream: BinaryIO, encoding: str | None) -> None:
         self._stream, self._ending, self._last = stream, b"", b"\n"
         self._record, self._looked, self._blank = b"", b"", 0
+        self._begun = False
         self._quotes: QuoteCheck | None = None
         start = bytes(filled(stream, 4))
         mark = next((mark for mark in MARKS if start.startswith(mark)), b"")
@@ -227,10 +236,9 @@ class _Utf8(io.RawIOBase):
         self._quotes = QuoteCheck(separator, self._blank)
         self._quotes.add(self._record)
 
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> Octets:
+    def read(self, size: int) -> Octets:
+        """The next bytes, at most so many; none at the end. A mark that pyarrow would take for that of the file, and
+        drop, is a character here: there is another one before it then."""
         data, self._ahead = self._ahead, b""
         while not data:
             block = self._block(max(size, 1 << 16))
@@ -240,11 +248,13 @@ class _Utf8(io.RawIOBase):
                 data, self._ending = bytes(data) + (separator + self._ending if self._ending else b""), b""
                 break
         self._last = bytes(data[-1:]) or self._last
-        if 0 <= size < len(data):
-            data, self._ahead = data[:size], data[size:]
+        mark, self._begun = b"" if self._begun or data[:3] != codecs.BOM_UTF8 else codecs.BOM_UTF8, True
+        room = size - len(mark)
+        if room < len(data):
+            data, self._ahead = data[:room], data[room:]
         if self._quotes is not None:
             self._quotes.add(data) if len(data) else self._quotes.end()
-        return data
+        return mark + bytes(data) if mark else data
 
 
 def _remedy(data: bytes) -> str:

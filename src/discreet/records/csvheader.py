@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from discreet.exceptions import AlphabetError, TableError
+from discreet.records.columns import twice_in
 from discreet.records.first_line import is_header
 from discreet.records.letters import spreadsheet_safe
 
@@ -36,11 +37,11 @@ class Header:
     def check(self, wanted: Sequence[str]) -> None:
         """AlphabetError unless each of these columns is there once. Names that are in the file are shown only where
         they can be nothing else."""
+        known, twice = set(self.names), twice_in(self.names)
         for name in wanted:
-            if self.names.count(name) == 1:
+            if name in known and name not in twice:
                 continue
-            what = "two columns of this name" if name in self.names else "no such column"
-            remedy = nearest_columns(name, self.names)
+            what, remedy = not_single(name, self.names)
             if self.alone or not self.sure:
                 fields = len(self.names)
                 remedy = (
@@ -50,7 +51,8 @@ class Header:
 
     def meaning(self, wanted: Sequence[str]) -> Header:
         """The same with these names for columns that CSV shows otherwise, where nothing else is called so."""
-        shown = {spreadsheet_safe(name): name for name in wanted if name not in self.names}
+        known = set(self.names)
+        shown = {spreadsheet_safe(name): name for name in wanted if name not in known}
         return replace(self, names=tuple(shown.get(name, name) for name in self.names))
 
     def shown(self) -> tuple[str, ...]:
@@ -79,11 +81,19 @@ def header_from(first: bytes, following: bytes) -> Header:
 
 def there(optional: Sequence[str], known: Sequence[str]) -> list[str]:
     """Those of the columns that a table has; AlphabetError for one that it has twice, of which either may be meant."""
+    all_of_them, twice = set(known), twice_in(known)
     for name in optional:
-        if known.count(name) > 1:
-            remedy = "Give each of them a name of its own, or leave one out."
-            raise AlphabetError("two columns of this name", where=name, remedy=remedy)
-    return [name for name in optional if name in known]
+        if name in twice:
+            what, remedy = not_single(name, known)
+            raise AlphabetError(what, where=name, remedy=remedy)
+    return [name for name in optional if name in all_of_them]
+
+
+def not_single(name: str, known: Sequence[str]) -> tuple[str, str]:
+    """What is wrong with a name that is not one column's alone, and what to do."""
+    if name in known:
+        return "two columns of this name", "Give each of them a name of its own, or leave one out."
+    return "no such column", nearest_columns(name, known)
 
 
 def nearest_columns(name: str, names: Sequence[str]) -> str:

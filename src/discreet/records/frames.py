@@ -73,8 +73,8 @@ def held_column(column: nw.Series[Any]) -> tuple[pa.Array | pa.ChunkedArray, boo
         return _common(column.to_list(), column.name)
     try:
         return _worded(column.to_arrow(), column.name), False
-    except NO_COMMON_TYPE:
-        return _as_words(column.to_list(), column.name), True
+    except NO_COMMON_TYPE:  # of the column's own; its values may have one
+        return _common(column.to_list(), column.name)
 
 
 def told_column(column: nw.Series[Any]) -> pa.Array | pa.ChunkedArray:

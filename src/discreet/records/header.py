@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from discreet.exceptions import TableError
+from discreet.records.columns import single_names
 from discreet.records.csvfile import header_fields
 from discreet.records.source import no_values_in_errors, open_records
 
@@ -23,7 +24,7 @@ LONGEST_HEADER: Final = 1 << 20
 def header_of(path: str, encoding: str | None = None) -> tuple[tuple[str, ...], int]:
     """Columns and records of a file."""
     names = column_names(path, encoding)
-    single = [name for name in names if names.count(name) == 1]
+    single = single_names(names)
     if not single:
         raise TableError("no column with a name of its own", where=path, remedy="Give the table a header.")
     with open_records(path, single[:1], encoding=encoding, in_order=False) as source:

@@ -30,9 +30,9 @@ from discreet.exceptions import AlphabetError, InOwnWords, TableError
 from discreet.files.atomic_file import PIPE
 from discreet.files.sealed_file import SealedFile, seekable
 from discreet.records.cells import is_text
-from discreet.records.columns import OTHER, OtherColumn, other_columns
+from discreet.records.columns import OTHER, OtherColumn, other_columns, places_of, twice_in
 from discreet.records.csvfile import CsvRecords, filled
-from discreet.records.csvheader import nearest_columns, there
+from discreet.records.csvheader import not_single, there
 from discreet.records.frames import held_column, told_column, whole_columns
 
 Format = Literal["csv", "parquet", "arrow"]
@@ -129,7 +129,7 @@ def open_records(
     are there, never twice, `others` are places of columns whatever they are called; `encoding` is that of a CSV file.
     Of a `sample` only the first records are going to be read."""
     names = [*letters, *plain]
-    optional = [name for name in dict.fromkeys(optional) if name not in names]
+    met: set[str] = set()
     for name in names:
         if not isinstance(name, str):
             remedy = "Give the name as text, such as '1' for a column that a frame numbers 1."
@@ -138,10 +138,12 @@ def open_records(
             raise AlphabetError(
                 "a column of a name that discreet keeps for itself", where=name, remedy="Give it another name."
             )
-        if names.count(name) > 1:
+        if name in met:
             raise AlphabetError(
                 "a column is named twice", where=name, remedy="Secret and release share no column; name each once."
             )
+        met.add(name)
+    optional = [name for name in dict.fromkeys(optional) if name not in met]
     if isinstance(source, str | PathLike):
         return _open_file(str(fspath(source)), letters, plain, optional, others, encoding, in_order, sample)
     with ExitStack() as stack, no_values_in_errors("the table"):
@@ -183,7 +185,8 @@ class _Picked:
     @classmethod
     def of(cls, known: Sequence[str], names: Sequence[str], optional: Sequence[str], others: Container[int]) -> _Picked:
         check_names(names, known)
-        read = {name: list(known).index(name) for name in [*names, *there(optional, known)]}
+        places = places_of(known)
+        read = {name: places[name] for name in [*names, *there(optional, known)]}
         more = other_columns(known, read, others)
         return cls({**read, **{one.column: one.place for one in more}}, more)
 
@@ -206,10 +209,11 @@ class _Picked:
 
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:
     """Columns of a table have names; of a CSV file the first line may be a record, see `csvfile`."""
+    all_of_them, twice = set(known), twice_in(known)
     for name in names:
-        if known.count(name) != 1:
-            what = "two columns of this name" if name in known else "no such column"
-            raise AlphabetError(what, where=name, remedy=nearest_columns(name, known))
+        if name not in all_of_them or name in twice:
+            what, remedy = not_single(name, known)
+            raise AlphabetError(what, where=name, remedy=remedy)
 
 
 # ---- tables in memory -----------------------------------------------------------------------------------------------
@@ -354,10 +358,11 @@ def _parquet(
     schema = pq.read_schema(stream)
     picked = _Picked.of(schema.names, [*letters, *plain], optional, others)
     chosen = pa.schema([schema.field(place) for place in picked.places.values()])
-    texts = [one.name for one in chosen if one.name in (*letters, *optional) and is_text(one.type)]
+    coded = {*letters, *optional}
+    texts = [one.name for one in chosen if one.name in coded and is_text(one.type)]
     file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
     rows = min(BATCH_ROWS, max(1, BATCH_BYTES // _row_bytes(file.metadata, set(chosen.names))))
-    if any(schema.names.count(name) > 1 for name in chosen.names):
+    if twice_in(schema.names) & set(chosen.names):
         return picked.of_batches(schema, file.iter_batches(rows))
     return picked.of_chosen(
         chosen, (batch.select(chosen.names) for batch in file.iter_batches(rows, columns=chosen.names))

@@ -14,6 +14,15 @@ def warnings(desk: Desk, rules: dict[str, Any], checked: dict[str, Any]) -> list
     """Those of the rehearsal first, then what the pictures show. Each has a name under which it is ticked."""
     now, seen = desk.now, checked["preview"]
     found = [(one["what"], one["where"], one["remedy"]) for one in checked["check"]["warnings"]]
+    if now.several_rows:
+        found.append(
+            (
+                "the promise is each row's, not each person's or household's",
+                "",
+                "What several rows of one tell together has no bound. Name the column that says whose they are in "
+                "step 1, and leave it without a role in step 2.",
+            )
+        )
     if now.columns("out"):
         found.append(
             (
@@ -55,6 +64,15 @@ def warnings(desk: Desk, rules: dict[str, Any], checked: dict[str, Any]) -> list
                 "",
                 "They look like lists of values and mean “one of these, by chance”. "
                 "Analysts need the rules to read them.",
+            )
+        )
+    if rules.get("thin_strata"):
+        found.append(
+            (
+                rules["thin_strata"],
+                ", ".join(now.given),
+                "Merge values in step 3, or leave given columns without a role. The study file of these rules runs "
+                "with discreet study run --force only.",
             )
         )
     if rules.get("remark"):

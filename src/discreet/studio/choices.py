@@ -132,6 +132,11 @@ class Choices:
             return {}
         return {"household" if self.row == "household" else "person": self.person, "rows": self.rule}
 
+    @property
+    def several_rows(self) -> bool:
+        """Whether a person, or a household, has several rows and no column says which: the promise is a row's."""
+        return self.row != "person" and not self.whose()
+
     def stated(self) -> dict[str, Any]:
         """The same for a release, where it is also stated that nobody has two rows."""
         return {"one_row_per_person": True} if self.row == "person" else self.whose()

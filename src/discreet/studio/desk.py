@@ -201,6 +201,7 @@ class Desk:
             "digest": digest,
             "people": self.now.people,
             "rows": self.now.stated(),
+            "several_rows": self.now.several_rows,
             "ledger": drawn,
             "repeat": self.now.repeat,
         }
@@ -213,6 +214,7 @@ class Desk:
             "target": str(self.project.released_file),
             "data": self.now.people or None,
             "rows": self.now.stated(),
+            "several_rows": self.now.several_rows,
             "repeat": self.now.repeat,
             "digest": digest,
         }

@@ -77,7 +77,7 @@ def _card(now: Choices, name: str, spread: dict[str, Any], look: dict[str, Any])
         "merged": merged,
         "few": rare,
     }
-    numeric = spread["kind"] == "numbers" and len(spread["numbers"]) > 1
+    numeric = spread["kind"] == "numbers"
     card: dict[str, Any] = {"key": name, "name": name_shown(name), "role": role, "numeric": numeric, "data": data}
     if numeric:
         return {**card, **_histogram(spread, edges)}
@@ -126,8 +126,7 @@ def _histogram(spread: dict[str, Any], edges: list[str]) -> dict[str, Any]:
         "letters": len(groups) + (spread["missing"] > 0),
         "step": f"{step:g}",
         "missing": spread["missing"],
-        "least": f"{low + step:g}",
-        "most": f"{numbers[-1]:g}",
+        "joined": spread["joined"],
     }
 
 

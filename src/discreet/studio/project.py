@@ -8,7 +8,8 @@
 The file is the truth: it is read for every request and replaced whole, under a lock, so that several tabs, and several
 servers, cannot disturb each other. A change says which revision it was made from; one made from an older page is
 refused, and the page asks to be loaded again. Whether there was a draw is read from the release itself, never from
-`studio.json`: after a kill nothing is half released.
+`studio.json`: after a kill nothing is half released. While a draw is under way neither decisions nor rules change: it
+holds a lock of its own, which ends with its process, and changes are made under the same lock, shared.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from discreet.studio.seals import is_sealed, seal
 
 STATE, STUDY, PROTOCOL, RELEASE = "studio.json", "study.toml", "protocol.json", "release"
 VERSION: Final = 1
+STATE_LOCK, DRAW_LOCK = ".studio.lock", ".draw.lock"
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LONGEST_SLUG: Final = 100
 LARGEST_STATE: Final = 64 << 20
@@ -46,6 +48,10 @@ class OtherTab(ParameterError):
 
 class AlreadyReleased(ParameterError):
     """A released project does not change any more."""
+
+
+class DrawUnderWay(ParameterError):
+    """What a draw depends on does not change until it is over."""
 
 
 @dataclass(frozen=True)
@@ -150,15 +156,44 @@ class Project:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with (self.folder / ".studio.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with _holding(self.folder / STATE_LOCK, fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def _undrawn(self) -> Iterator[None]:
+        """Nothing is drawn from here to the end, and nothing was drawn before."""
+        try:
+            held = _holding(self.folder / DRAW_LOCK, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            with held, self._locked():
+                if self.drawn:
+                    raise AlreadyReleased(
+                        "this project was released; its choices are fixed", where=self.slug, remedy="Copy it to go on."
+                    )
+                yield
+        except BlockingIOError:
+            raise DrawUnderWay(
+                "this project is being drawn; its choices are fixed",
+                where=self.slug,
+                remedy="Wait until the draw is over; or copy the project to go on.",
+            ) from None
+
+    @contextmanager
+    def drawing(self, now: Choices) -> Iterator[None]:
+        """The time of a draw by these choices, which are still those of the project, and stay so."""
+        with _holding(self.folder / DRAW_LOCK, fcntl.LOCK_EX):
+            if replace(self.saved().now, reached=now.reached) != now:
+                raise OtherTab(
+                    "the choices were changed before the draw began; nothing was drawn",
+                    where=self.slug,
+                    remedy="Look at the check again.",
+                )
             yield
 
     # ---- changing -------------------------------------------------------------------------------------------
 
     def change(self, revision: int, step: Callable[[Choices], Choices]) -> Saved:
         """One decision, saved; a step back leads here again."""
-        with self._locked():
+        with self._undrawn():
             saved = self._current(revision)
             now = step(saved.now)
             if now == saved.now:
@@ -167,7 +202,7 @@ class Project:
             return self._write(replace(saved, now=now, past=past, future=(), revision=saved.revision + 1))
 
     def undo(self, revision: int) -> Saved:
-        with self._locked():
+        with self._undrawn():
             saved = self._current(revision)
             if not saved.past:
                 return saved
@@ -175,7 +210,7 @@ class Project:
             return self._moved(saved, now, saved.past[:-1], future)
 
     def redo(self, revision: int) -> Saved:
-        with self._locked():
+        with self._undrawn():
             saved = self._current(revision)
             if not saved.future:
                 return saved
@@ -196,10 +231,13 @@ class Project:
 
     def settle(self, follow: Callable[[Choices], Choices]) -> Saved:
         """What follows from the table or from a decision and is nobody's own: no step back leads before it."""
-        with self._locked():
-            saved = self.saved()
-            now = follow(saved.now)
-            return saved if self.drawn or now == saved.now else self._write(replace(saved, now=now))
+        try:
+            with self._undrawn():
+                saved = self.saved()
+                now = follow(saved.now)
+                return saved if now == saved.now else self._write(replace(saved, now=now))
+        except (AlreadyReleased, DrawUnderWay):
+            return self.saved()
 
     def keep(self, name: str, question: Any, answer: Any) -> Saved:
         """A result, with what it answers. It changes no decision, so pages in other tabs stay valid."""
@@ -210,12 +248,19 @@ class Project:
             results = {**saved.results, name: kept}
             return self._write(replace(saved, results=results))
 
+    def put_rules(self, content: bytes) -> None:
+        """The protocol, in the place of the one before; that of a draw stays."""
+        with self._undrawn():
+            _whole(self.folder / PROTOCOL, content)
+
+    def forget_rules(self) -> None:
+        """They are searched for again."""
+        with self._undrawn():
+            saved = self.saved()
+            self._write(replace(saved, results={name: one for name, one in saved.results.items() if name != "rules"}))
+
     def _current(self, revision: int) -> Saved:
         saved = self.saved()
-        if self.drawn:
-            raise AlreadyReleased(
-                "this project was released; its choices are fixed", where=self.slug, remedy="Copy it to go on."
-            )
         if revision != saved.revision:
             raise OtherTab("this project was changed in another tab", where=self.slug, remedy="Reload the page.")
         return saved
@@ -245,6 +290,14 @@ def _step(states: tuple[dict[str, Any], ...]) -> Choices:
         return Choices.of(states[-1])
 
 
+@contextmanager
+def _holding(path: Path, how: int) -> Iterator[None]:
+    """A lock of the system, which ends with the process at the latest."""
+    with path.open("a") as lock:
+        fcntl.flock(lock, how)
+        yield
+
+
 def _whole(path: Path, content: bytes) -> None:
     with unpublished(path) as file:
         file.write(content)
@@ -271,16 +324,26 @@ class Shelf:
 
     def get(self, slug: str) -> Project | None:
         path = self.folder / slug
-        return Project(path) if len(slug) <= LONGEST_SLUG and SLUG.fullmatch(slug) and _is_project(path) else None
+        return Project(path) if is_plain(slug) and _is_project(path) else None
 
     def new(self, name: str) -> Path:
         """A folder of a plain name, that is not there yet."""
-        plain = "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:40].strip("-") or "study"
-        slug, number = plain, 1
+        plain, number = plain_name(name), 1
+        slug = plain
         while (self.folder / slug).exists():
             number += 1
             slug = f"{plain}-{number}"
         return self.folder / slug
+
+
+def is_plain(name: str) -> bool:
+    """Whether a folder of this name has an address."""
+    return len(name) <= LONGEST_SLUG and SLUG.fullmatch(name) is not None
+
+
+def plain_name(name: str) -> str:
+    """The like of it that has one."""
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:40].strip("-") or "study"
 
 
 def _is_project(path: Path) -> bool:

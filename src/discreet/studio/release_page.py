@@ -158,13 +158,17 @@ def _draw_question(desk: Desk, digest: str) -> tuple[dict[str, Any], dict[str, A
         "report": str(folder / REPORT),
         "script": str(folder / SCRIPT),
     }
-    return {"script": script, "revision": desk.saved.revision}, {"job": desk.job(digest), "files": files}
+    question = {"script": script, "revision": desk.saved.revision, "now": now.plain()}
+    return question, {"job": desk.job(digest), "files": files}
 
 
 def draw(desk: Desk) -> dict[str, Any]:
     """Begin the one draw, if everything is decided, checked and read."""
     if desk.project.drawn:
         raise ReleaseError("this project was released already", where=desk.project.slug, remedy="Publish that release.")
+    drawing = desk.jobs.latest("draw", desk.project.slug)
+    if drawing is not None and drawing.running:
+        return {}
     unread = unread_of(desk)
     if isinstance(unread, Answer):
         raise ReleaseError("the check is not done", where="step 5", remedy="Wait for it, and read its warnings.")

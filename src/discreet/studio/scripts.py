@@ -130,7 +130,8 @@ def private_letters(now: Choices) -> str:
 def private_obstacles(now: Choices) -> list[str]:
     """What was chosen that counts with noise do not have."""
     found = [f"{name} is given: leave it out, or release it" for name in now.given]
-    found += ["several rows of one person or household: the noise protects one row of each"] if now.whose() else []
+    several = "several rows of one person or household: the noise protects one row of each"
+    found += [several] if now.row != "person" else []
     rare = [name for name, few in now.rare.items() if few and name in now.used]
     return found + [
         f"rare values of {name} as “other”: which ones are rare is read off the table; merge" for name in rare
@@ -167,7 +168,8 @@ def design_python(now: Choices, protocol: str, seconds: float) -> str:
 
 def draw_words(now: Choices, protocol: str, target: str) -> list[str]:
     words = ["discreet sanitise", quoted(near(protocol)), quoted(near(now.table)), quoted(near(target))]
-    words += [*whose_options(now.stated()), *(["--repeat"] if now.repeat else [])]
+    words += [*whose_options(now.stated()), *(["--several-rows"] if now.several_rows else [])]
+    words += [*(["--repeat"] if now.repeat else [])]
     return [*words, *([f"--people {quoted(now.people)}"] if now.people else [])]
 
 
@@ -175,6 +177,7 @@ def job_python(now: Choices, protocol: str, target: str) -> str:
     people = f", data={spelled(now.people)}" if now.people else ""
     rows = ", ".join(f"{key}={spelled(value)}" for key, value in now.stated().items())
     people += f", rows=RowsAsked({rows})" if rows else ""
+    people += ", several_rows=True" if now.several_rows else ""
     people += ", repeat=True" if now.repeat else ""
     return (
         f"job = Job(protocol=Path({spelled(near(protocol))}), source={spelled(near(now.table))}, "
@@ -241,6 +244,7 @@ def _study_text(project: Project, now: Choices) -> str:
         bins=tuple(grouped[0]),
         merge=tuple(grouped[1]),
         **now.stated(),
+        several_rows=now.several_rows,
         notion=now.notion,
         epsilon=now.epsilon,
         purpose=now.purpose,

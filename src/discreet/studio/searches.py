@@ -15,13 +15,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.exceptions import DiscreetError, InfeasibleError
+from discreet.exceptions import DiscreetError, DistributionError, InfeasibleError
 from discreet.files.atomic_file import unpublished
 from discreet.notions import NOTIONS
 from discreet.notions.notion import Notion
 from discreet.phrases import shown
 from discreet.records.counting import count_strata, joint_of_file
 from discreet.records.grouping import Grouping
+from discreet.studio.project import Project
 from discreet.study.purposes import Purpose, Served, as_share, measure_of, needed_epsilon, serve
 from discreet.wording import guarantee
 
@@ -187,10 +188,11 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
     started = time.monotonic()
     joint, served, told = _searched(question, tell, seconds, "Searching")
     found = served.design
-    write_whole(Path(path), found.protocol.encode())
+    Project(Path(path).parent).put_rules(found.protocol.encode())
     return {
         **told,
         "remark": served.remark,
+        "thin_strata": _thin_strata(joint),
         "seconds": time.monotonic() - started,
         "epsilon": found.protocol.epsilon,
         "digest": found.protocol.digest,
@@ -198,6 +200,15 @@ def find_rules(question: dict[str, Any], tell: Tell, path: str, seconds: float) 
         "promise": guarantee(found.protocol),
         "records": joint.n,
     }
+
+
+def _thin_strata(joint: Any) -> str:
+    """What a design on strata, if there are any, is refused for elsewhere unless somebody says that it is meant."""
+    try:
+        getattr(joint, "check_sizes", lambda: None)()
+    except DistributionError as error:
+        return error.what
+    return ""
 
 
 def other_way(question: dict[str, Any], tell: Tell, seconds: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from discreet.files.atomic_file import unpublished
 from discreet.studio.choices import Choices
 from discreet.studio.gate import Gate, Keys
 from discreet.studio.jobs import Jobs
-from discreet.studio.project import Project, Shelf
+from discreet.studio.project import Project, Shelf, is_plain, plain_name
 from discreet.studio.site import Site
 
 HOST: Final = "127.0.0.1"
@@ -47,6 +47,7 @@ def serve(
     demo: bool = False,
 ) -> None:
     """Serve until ctrl-C. The address is a line of standard output."""
+    project = project.resolve() if project else None
     shelf = Shelf(project.parent if project else Path.cwd() / SHELF)
     first = first_project(shelf, table, project, demo)
     bound = bind(port)
@@ -93,6 +94,8 @@ def bind(port: int) -> socket.socket:
 
 def first_project(shelf: Shelf, table: str | None, folder: Path | None, demo: bool) -> Project | None:
     """The project that the command names; a new one for a table."""
+    if folder is not None:
+        _check_plain(folder)
     if demo:
         return demo_project(shelf, folder)
     if folder is not None and (folder / "studio.json").is_file():
@@ -108,6 +111,17 @@ def first_project(shelf: Shelf, table: str | None, folder: Path | None, demo: bo
         raise TableError("no such file", where=table, remedy="Give a CSV, Parquet or Arrow file.")
     where = folder.resolve() if folder is not None else shelf.new(path.stem)
     return Project.begin(where, Choices(table=str(path), name=path.stem, by_need=True))
+
+
+def _check_plain(folder: Path) -> None:
+    """The name of a project is part of the addresses of its pages."""
+    if not is_plain(folder.resolve().name):
+        plain = plain_name(folder.name)
+        raise ParameterError(
+            "a project whose name is not small letters, digits and single hyphens",
+            where="--project",
+            remedy=f"Name it {plain}; if it is there already, rename its folder to {plain} first.",
+        )
 
 
 def _check_text(path: Path) -> None:

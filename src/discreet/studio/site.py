@@ -219,9 +219,8 @@ class Site:
 
     def further(self, project: Project, stated: dict[str, Any]) -> dict[str, Any]:
         """Forget rules whose search was stopped, so that they are searched for again."""
-        if not project.drawn:
-            project.keep("rules", {}, None)
-            self.jobs.forget("rules", project.slug)
+        project.forget_rules()
+        self.jobs.forget("rules", project.slug)
         return {"go": f"/p/{project.slug}/check"}
 
     def _saved(self, project: Project, saved: Any) -> dict[str, Any]:

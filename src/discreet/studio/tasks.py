@@ -27,13 +27,16 @@ from discreet.release import Job, RowsAsked, rehearse_file, sanitise_file
 from discreet.release.draws_together import stated_total
 from discreet.release.ledger import ANY_DATA, Ledger
 from discreet.release.refusals import load_shown
+from discreet.studio.choices import Choices
+from discreet.studio.project import Project
+from discreet.studio.scripts import save_study
 from discreet.studio.searches import Tell, curve, find_rules, joint_for, other_way, smallest, write_whole
 from discreet.study.left_out import weakened_relation
 from discreet.study.preview import preview
 from discreet.study.thin_combinations import thin_combinations
 
 MOST_STEPS: Final = 120
-"""Different numbers that a histogram shows one by one; more are shown in so many equal steps."""
+"""Different numbers that a histogram shows one by one; more are shown in about so many equal steps."""
 MOST_LISTED: Final = 400
 
 
@@ -63,12 +66,9 @@ def spread(question: dict[str, Any], tell: Tell) -> dict[str, Any]:
             grouping = Grouping(**of_secret, rare={n: r for n, r in group["rare"].items() if n in question["secret"]})
             cells = cells_of(question["table"], question["secret"], [column], group=grouping, force=True)
             values, counts = cells.releases[0].letters, cells.counts.T
-        numeric = column in question["numbers"]
-        found[column] = (
-            _steps(values, counts)
-            if numeric
-            else _listed(_without(values, question, column), counts, question["k"], question["named"].get(column, []))
-        )
+        k, named = question["k"], question["named"].get(column, [])
+        steps = _steps(values, counts, k) if column in question["numbers"] else None
+        found[column] = steps or _listed(_without(values, question, column), counts, k, named)
     return found
 
 
@@ -85,33 +85,72 @@ def count_alone(table: str, column: str) -> tuple[tuple[Any, ...], Any]:
     return tuple(met.met), totals
 
 
-def _steps(values: Any, counts: Any) -> dict[str, Any]:
-    """Numbers in order; many different ones in equal steps, whose first number stands for each."""
-    numbers = np.array([_number(value) for value in values])
-    there = np.isfinite(numbers)
-    order = np.argsort(numbers[there], kind="stable")
-    numbers, cells = numbers[there][order], np.asarray(counts)[there][order]
-    missing = int(np.asarray(counts)[~there].sum())
-    whole = bool(len(numbers)) and bool((numbers % 1 == 0).all())
-    if len(numbers) > MOST_STEPS:
-        low, high = float(numbers[0]), float(numbers[-1])
-        width = (high - low) / MOST_STEPS
-        power = 10.0 ** math.floor(math.log10(width))
-        width = next(f * power for f in (1, 2, 5, 10) if f * power >= width * (1 - 1e-9))
-        places = np.floor(numbers / width).astype(np.int64)
-        starts, inverse = np.unique(places, return_inverse=True)
-        merged = np.zeros((len(starts), cells.shape[1]), np.int64)
-        np.add.at(merged, inverse, cells)
-        numbers, cells = starts * width, merged
+def _steps(values: Any, counts: Any, k: int) -> dict[str, Any] | None:
+    """Numbers in order, each with at least k records; where one has fewer, or where there are many, bars of equal steps
+    are joined until they have as many. None where that leaves no two bars."""
+    numbers, cells = np.array([_number(value) for value in values]), np.asarray(counts)
+    there = np.flatnonzero(np.isfinite(numbers) & (cells.sum(axis=1) > 0))
+    there = there[np.argsort(numbers[there], kind="stable")]
+    sorted_ones, of_each = numbers[there], cells[there]
+    totals = of_each.sum(axis=1)
+    whole = bool((sorted_ones % 1 == 0).all())
+    alone = len(there) <= MOST_STEPS and bool((totals >= k).all())
+    if alone and len(there) > 1:
+        starts, bars = sorted_ones, of_each
+        width = 1.0 if whole else float(np.diff(sorted_ones).min())
     else:
-        width = 1.0 if whole else float(np.diff(numbers).min()) if len(numbers) > 1 else 1.0
+        starts, bars, width = _joined_steps(sorted_ones, of_each, k, whole)
+    if len(starts) < 2:
+        return None
     return {
         "kind": "numbers",
-        "numbers": [float(f"{number:.10g}") for number in numbers.tolist()],
-        "counts": cells.tolist(),
+        "numbers": [float(f"{number:.10g}") for number in starts.tolist()],
+        "counts": bars.tolist(),
         "step": float(f"{width:.10g}"),
-        "missing": missing,
+        "joined": not alone,
+        "missing": int(cells.sum()) - int(of_each.sum()),
     }
+
+
+def _joined_steps(numbers: Any, cells: Any, k: int, whole: bool) -> tuple[Any, Any, float]:
+    """Where each bar begins, its records by secret, and the width of a step.
+
+    The ends are open and the width is that of the numbers without the k - 1 smallest and largest, so that nobody's
+    number is one of them. A step that is rare begins no bar: one begins where the last one ends, or where k records
+    are in the one step.
+    """
+    below = np.cumsum(cells.sum(axis=1))
+    total = int(below[-1]) if len(below) else 0
+    if total < 2 * k:
+        return np.zeros(0), cells[:0], 1.0
+    low, high = (float(numbers[np.searchsorted(below, wanted)]) for wanted in (k, total - k + 1))
+    if low >= high:
+        return np.zeros(0), cells[:0], 1.0
+    width = _round_width((high - low) / MOST_STEPS)
+    width = max(1.0, width) if whole else width
+    places, inverse = np.unique(np.floor(np.clip(numbers, low, high) / width), return_inverse=True)
+    merged = np.zeros((len(places), cells.shape[1]), np.int64)
+    np.add.at(merged, inverse, cells)
+    starts: list[float] = []
+    bars: list[Any] = []
+    after = float(places[0])
+    for place, step in zip(places.tolist(), merged, strict=True):
+        if not bars or bars[-1].sum() >= k:
+            starts.append(place if step.sum() >= k else after)
+            bars.append(step)
+        else:
+            bars[-1] = bars[-1] + step
+        after = place + 1
+    if len(bars) > 1 and bars[-1].sum() < k:
+        last = bars.pop()
+        bars[-1], starts = bars[-1] + last, starts[:-1]
+    return np.array(starts) * width, np.array(bars), width
+
+
+def _round_width(least: float) -> float:
+    """The next of 1, 2, 5, 10, 20 …"""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(f * power for f in (1, 2, 5, 10) if f * power >= least * (1 - 1e-9))
 
 
 def _number(value: Any) -> float:
@@ -190,13 +229,16 @@ def draws_before(job: dict[str, Any], protocol: Any) -> dict[str, Any]:
 
 
 def draw(question: dict[str, Any], tell: Tell, job: dict[str, Any], files: dict[str, str]) -> dict[str, Any]:
-    """The one draw, then what explains it; refused as on the command line."""
+    """The one draw, by the choices that were confirmed, then what explains it; refused as on the command line."""
 
     def progress(stage: str, records: int) -> None:
         tell("news", {"stage": f"Drawing: {stage}", "records": records})
 
-    outcome = sanitise_file(_job(job), progress=progress)
-    explain(question, tell, job, files)
+    project, now = Project(Path(job["protocol"]).parent), Choices.of(question["now"])
+    with project.drawing(now):
+        outcome = sanitise_file(_job(job), progress=progress)
+        save_study(project, now)
+        explain(question, tell, job, files)
     return {"records": outcome.records, "draws": outcome.draws, "epsilon": outcome.epsilon, "target": outcome.target}
 
 
