@@ -76,7 +76,7 @@ class Joint:
         n: int | None = None,
         include_secret: bool | None = None,
         sees_secret: bool | None = None,
-        counts: Integers | None = None,
+        counts: ArrayLike | None = None,
         form: Form = Form.FUNNEL,
         weight: str = "",
         tasks: Sequence[TaskColumn] = (),
@@ -85,13 +85,14 @@ class Joint:
     ) -> None:
         cells = information.checked_probabilities(probabilities)
         cells.setflags(write=False)
+        table = None if counts is None else information.checked_counts(counts, noisy=noise is not None)
         values = {
             "probabilities": cells,
             "secrets": attributes_for(secrets, cells.shape[:1], "secret"),
             "releases": attributes_for(releases, cells.shape[1:], "release"),
-            "n": n,
+            "n": None if n is None else information.checked_size(n),
             "form": form_of(Form(form), include_secret, sees_secret),
-            "counts": None if counts is None else unchanging(counts),
+            "counts": None if table is None else unchanging(table),
             "weight": weight,
             "tasks": tuple(tasks),
             "rows": rows,
@@ -100,8 +101,6 @@ class Joint:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         distinct_names(self.secrets + self.releases)
-        if self.n is not None and self.n <= 0:
-            raise DistributionError("n is not positive", where="n", remedy="Give the number of records, or None.")
         if self.counts is not None and self.counts.shape != cells.shape:
             raise DistributionError("counts and probabilities differ in shape", remedy="Use Joint.from_counts.")
         for task in self.tasks:
