@@ -218,20 +218,19 @@ class Joint:
         return replace(self, form=Form.CURATOR)
 
     def observed(self) -> Joint:
-        """The same joint without the secrets that have probability zero. A choice, never made silently. Of counts with
-        noise only P is left: they stay as they were drawn, or not at all."""
+        """The same joint without the secrets that have probability zero. A choice, never made silently."""
+        self._require_exact("observed")
         keep = np.flatnonzero(self.secret_prior > 0)
         letters = tuple(self.secret_letters[i] for i in keep)
         name = "×".join(attribute.name for attribute in self.secrets)
-        counts = None if self.counts is None or self.noise is not None else self.counts[keep]
+        counts = None if self.counts is None else self.counts[keep]
         steps = self.secrets[0].grouping if len(self.secrets) == 1 else None
         secrets = (Attribute(name, letters, grouping=steps),)
         tasks = tuple(task.changed(lambda cells: cells[keep]) for task in self.tasks)
         rows = None if self.rows is None else self.rows.over(lambda drawn: drawn[keep])
         return replace(
-            self, probabilities=self.probabilities[keep], secrets=secrets, counts=counts, tasks=tasks, rows=rows,
-            noise=None,
-        )  # fmt: skip
+            self, probabilities=self.probabilities[keep], secrets=secrets, counts=counts, tasks=tasks, rows=rows
+        )
 
     def merge_secrets(self, letters: Sequence[Hashable], into: Hashable) -> Joint:
         """The same joint with these secrets as one. A choice, never made silently: what is merged is protected as one,
@@ -265,7 +264,7 @@ class Joint:
         )
 
     def _require_exact(self, who: str) -> None:
-        """Cells with noise cannot be put together afterwards: their limits are those of one noise each."""
+        """Cells with noise cannot be put together or left out afterwards: their limits are those of one noise each."""
         if self.noise is not None:
             raise DistributionError(
                 "noisy counts stay as they were drawn", where=who, remedy="Declare other letters before the draw."
