@@ -117,7 +117,7 @@ def checked_counts(given: ArrayLike, *, noisy: bool = False) -> NDArray[np.int64
     return raw.astype(np.int64)
 
 
-def checked_size(given: Any) -> int:
+def checked_records(given: Any) -> int:
     """A number of records: whole, at least one, and no larger than the sum of counts may be."""
     refusal = DistributionError(
         "n is not a whole number from 1 to 2^53", where="n", remedy="Give the number of records, or None."

@@ -90,7 +90,7 @@ class Joint:
             "probabilities": cells,
             "secrets": attributes_for(secrets, cells.shape[:1], "secret"),
             "releases": attributes_for(releases, cells.shape[1:], "release"),
-            "n": None if n is None else information.checked_size(n),
+            "n": None if n is None else information.checked_records(n),
             "form": form_of(Form(form), include_secret, sees_secret),
             "counts": None if table is None else unchanging(table),
             "weight": weight,

@@ -41,7 +41,7 @@ def notion_name(notion: Notion) -> str:
 def guarantee(protocol: AnyProtocol) -> str:
     """What is promised about the secret at the proven level, in one or two sentences."""
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
-    said = promised(protocol.notion, protocol.joint, protocol.epsilon, given)
+    said = promised(promise_of(protocol), protocol.joint, protocol.epsilon, given)
     if isinstance(protocol.notion, OnAverage):  # no theorem adds the table's level to an average
         said = f"{said} {worst_record_told(protocol)}"
     together = all_rows_told(protocol)
@@ -59,7 +59,7 @@ def all_rows_told(protocol: AnyProtocol) -> str:
     if not isinstance(rows, WhoseRows) or rows.rule is not Rule.independent or rows.epsilon is None:
         return ""
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
-    said = promised(protocol.notion.promises[0], protocol.joint, rows.epsilon, given)
+    said = promised(promise_of(protocol).promises[0], protocol.joint, rows.epsilon, given)
     every = f"all released rows (up to {rows.most}) of a {rows.unit}"
     share = "" if rows.unit == "person" else f" and all of a {rows.unit} share it"
     condition = f"If rows are independent given the secret, however many there are{share}"

@@ -305,7 +305,7 @@ class Protocol:
         from discreet.protocol.public import public_protocol
 
         check_seal(self)
-        return public_protocol(self)
+        return public_protocol(self, self.notion)
 
     def sanitise(self, table: Any, **options: Any) -> Any:
         """Release a table through this protocol, once; all options are those of `discreet.release.sanitise`.

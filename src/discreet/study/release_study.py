@@ -19,7 +19,7 @@ from discreet.notions.average import OnAverage
 from discreet.notions.by_name import spelling
 from discreet.notions.conjunction import belt_of
 from discreet.notions.notion import words_of
-from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, in_all_strata, strata_of
+from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.grouping import Bins, Grouping, Merged, Rest
 from discreet.records.persons import Rule, WhoseRows
 from discreet.release import Job
@@ -64,8 +64,7 @@ def study_of(protocol: AnyProtocol, job: Job) -> StudyFile:
 def _promised(protocol: AnyProtocol) -> dict[str, Any]:
     """The first promise by its name, with its belt, or the ceiling of an average; to a person, where it is made to one
     whose rows are drawn by themselves, and for all strata together."""
-    strata = protocol.strata if isinstance(protocol, StratifiedProtocol) else ()
-    notion = in_all_strata(protocol.notion, max(1, len(strata)))
+    notion = promise_of(protocol)
     leading = notion.promises[0]
     epsilon = protocol.statement.to_a_unit(leading.epsilon)
     ceiling = notion.ceiling if isinstance(notion, OnAverage) else None
@@ -77,7 +76,7 @@ def _promised(protocol: AnyProtocol) -> dict[str, Any]:
         "epsilon": epsilon if alone else None,
         "belt": belt_of(notion) if belted else None,
         "ceiling": spelling(ceiling) if ceiling is not None and len(ceiling.promises) == 1 else None,
-        "confidence": None if confidence is None else round(confidence, 12),
+        "confidence": confidence,
     }
 
 
