@@ -21,11 +21,11 @@ from discreet.certify.rows_proof import rows_upper_bound
 from discreet.channel import Channel, float_channel
 from discreet.exceptions import AlphabetError, ChannelError, DistributionError, InOwnWords, ParameterError, ProofError
 from discreet.files.atomic_file import unpublished
-from discreet.information import NOT_NUMBERS
 from discreet.joint import Joint
 from discreet.notions.average import OnAverage
 from discreet.notions.notion import Notion, words_of
 from discreet.notions.ordinary_ldp import OrdinaryLDP
+from discreet.phrases import rounded_up
 from discreet.protocol.rounding import rounded
 from discreet.protocol.seal import check_seal, seal_of
 from discreet.protocol.statement import Statement
@@ -342,13 +342,13 @@ class Protocol:
 
     def __repr__(self) -> str:
         sizes = f"{len(self.joint.secret_letters)} secrets, {len(self.inputs)} letters, {len(self.outputs)} outputs"
-        return f"Protocol({words_of(self.notion).name} proven at {self.epsilon:.9g}: {sizes})"
+        return f"Protocol({words_of(self.notion).name} proven at {rounded_up(self.epsilon, digits=9)}: {sizes})"
 
 
 def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
     """Whole numbers as sparse columns in order, without zeros, that nobody can change."""
     refusal = ChannelError("weights are not integers", remedy="Give weights[outputs, letters] in whole numbers.")
-    with InOwnWords(lambda _: refusal, *NOT_NUMBERS):
+    with InOwnWords(lambda _: refusal, *information.NOT_NUMBERS):
         entries = given.data if sparse.issparse(given) else np.array(unmasked(given))
         with np.errstate(invalid="ignore"):
             exact = entries.dtype.kind in "bi" or bool((entries.astype(np.int64) == entries).all())

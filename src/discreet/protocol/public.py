@@ -38,6 +38,7 @@ from discreet.files.atomic_file import unpublished
 from discreet.given_columns import Stratum, check_keys_of_strata, strata_numbers
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, promised, words_of
+from discreet.phrases import rounded_up
 from discreet.protocol.protocol import Protocol, Source, sparse_columns
 from discreet.protocol.reveals import NO_LAW, Prior, prior_of, revealed
 from discreet.protocol.statement import Statement
@@ -219,7 +220,8 @@ class PublicProtocol:
 
     def __repr__(self) -> str:
         name = words_of(self.notion).name
-        return f"PublicProtocol({name} at {self.epsilon:g}: {len(self.inputs)} letters, {len(self.outputs)} outputs)"
+        sizes = f"{len(self.inputs)} letters, {len(self.outputs)} outputs"
+        return f"PublicProtocol({name} at {rounded_up(self.epsilon)}: {sizes})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,7 +311,8 @@ class StratifiedPublic:
 
     def __repr__(self) -> str:
         columns = ", ".join(attribute.name for attribute in self.given)
-        return f"StratifiedPublic({words_of(self.notion).name} at {self.epsilon:g}: {len(self.strata)} of {columns})"
+        stated = f"{words_of(self.notion).name} at {rounded_up(self.epsilon)}"
+        return f"StratifiedPublic({stated}: {len(self.strata)} of {columns})"
 
 
 AnyPublic = PublicProtocol | StratifiedPublic
