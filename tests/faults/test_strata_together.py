@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +31,9 @@ def protocol(notion: dc.Notion, strata: int) -> StratifiedProtocol:
 @pytest.mark.parametrize("asked", [0.95, 0.9, 0.99, 0.999, 0.5])
 def test_the_strata_never_miss_more_often_than_all_of_them_state(asked: float) -> None:
     for strata in range(1, 201):
-        each = in_each_stratum(dc.RLDP(1.0, dc.Confidence(asked)), strata)
-        together = in_all_strata(each, strata).uncertainty.confidence
+        each: Any = in_each_stratum(dc.RLDP(1.0, dc.Confidence(asked)), strata)
+        whole: Any = in_all_strata(each, strata)
+        together = whole.uncertainty.confidence
         assert strata * (1 - exact(each.uncertainty.confidence)) <= 1 - exact(together)
         assert together == asked
 
@@ -72,4 +74,5 @@ def test_the_remedy_shares_one_confidence() -> None:
     joint = dc.StratifiedJoint((dc.Attribute("g", (0, 1, 2)),), strata)
     found = dc.design(joint, dc.RLDP(2.0, dc.Confidence(0.5)), time_limit=6).protocol
     assert "at least 50%" in guarantee(found)
-    assert found.notion.uncertainty.confidence > 0.83
+    each: Any = found.notion
+    assert each.uncertainty.confidence > 0.83

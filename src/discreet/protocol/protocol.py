@@ -25,7 +25,6 @@ from discreet.joint import Joint
 from discreet.notions.average import OnAverage
 from discreet.notions.notion import Notion, words_of
 from discreet.notions.ordinary_ldp import OrdinaryLDP
-from discreet.phrases import rounded_up
 from discreet.protocol.rounding import rounded
 from discreet.protocol.seal import check_seal, seal_of
 from discreet.protocol.statement import Statement
@@ -342,7 +341,7 @@ class Protocol:
 
     def __repr__(self) -> str:
         sizes = f"{len(self.joint.secret_letters)} secrets, {len(self.inputs)} letters, {len(self.outputs)} outputs"
-        return f"Protocol({words_of(self.notion).name} proven at {rounded_up(self.epsilon, digits=9)}: {sizes})"
+        return f"Protocol({words_of(self.notion).name} proven at {self.epsilon:.9g}: {sizes})"
 
 
 def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:

@@ -25,7 +25,6 @@ from discreet.files.atomic_file import unpublished
 from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum, averaged, check_strata, strata_numbers
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, words_of
-from discreet.phrases import rounded_up
 from discreet.protocol.columns_2 import (
     check_keys,
     decode_decimal,
@@ -255,8 +254,7 @@ class StratifiedProtocol:
 
     def __repr__(self) -> str:
         name, columns = words_of(self.notion).name, ", ".join(attribute.name for attribute in self.given)
-        level = rounded_up(self.epsilon, digits=9)
-        return f"StratifiedProtocol({name} proven at {level} in {len(self.strata)} strata of {columns})"
+        return f"StratifiedProtocol({name} proven at {self.epsilon:.9g} in {len(self.strata)} strata of {columns})"
 
 
 AnyProtocol = Protocol | StratifiedProtocol

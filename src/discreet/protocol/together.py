@@ -16,8 +16,8 @@ from discreet.notions.average import OnAverage
 from discreet.notions.conjunction import Conjunction
 from discreet.notions.notion import Notion
 
-DECIMALS = 12
-"""Of the confidence of all strata together."""
+STEPS = 10**12
+"""The confidence of all strata together is stated in steps of 1e-12."""
 
 
 def in_each_stratum(notion: Notion, strata: int) -> Notion:
@@ -59,11 +59,11 @@ def _raised(sure: Fraction) -> float:
 
 def _lowered(sure: Fraction) -> float:
     """The confidence of all strata together: not more than this."""
-    units = math.floor(sure * 10**DECIMALS)
+    units = math.floor(sure * STEPS)
     if units <= 0:
         raise ParameterError(
             "strata whose confidences leave none for all of them together",
             where="strata",
             remedy="Design them together, dc.design(joint, …) of the joint with all strata: it shares one confidence.",
         )
-    return units / 10**DECIMALS
+    return units / STEPS
