@@ -80,7 +80,7 @@ def test_several_secret_columns_form_one_secret():
         (lambda: Joint([0.5, 0.5]), DistributionError, "dimensions"),
         (lambda: Joint([[0.5, 0.5]]), DistributionError, "fewer than two"),
         (lambda: Joint(np.zeros((2, 0))), DistributionError, "without letters"),
-        (lambda: Joint([[0.5, 0.1], [0.2, 0.2]], n=0), DistributionError, "n is not positive"),
+        (lambda: Joint([[0.5, 0.1], [0.2, 0.2]], n=0), DistributionError, "n is not a whole number"),
         (lambda: Joint.from_counts([[1.5, 2], [3, 4]]), DistributionError, "whole number"),
         (lambda: Joint.from_counts([[np.nan, 2], [3, 4]]), DistributionError, "whole number"),
         (lambda: Joint.from_counts([[-1, 2], [3, 4]]), DistributionError, "negative"),

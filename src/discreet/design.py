@@ -22,7 +22,8 @@ from discreet.notions.rows_together import largest_row_level
 from discreet.protocol import Protocol
 from discreet.protocol.protocol import check_private
 from discreet.protocol.statement import Statement
-from discreet.protocol.strata import StratifiedProtocol, in_each_stratum
+from discreet.protocol.strata import StratifiedProtocol
+from discreet.protocol.together import in_each_stratum
 from discreet.records.persons import Rule, WhoseRows
 from discreet.solvers.methods import METHODS, plan
 from discreet.solvers.problem import Effort, Problem, Progress, Status

@@ -98,8 +98,8 @@ def checked_probabilities(given: ArrayLike) -> NDArray[np.float64]:
     return cells
 
 
-def checked_counts(given: ArrayLike) -> NDArray[np.int64]:
-    """Whole numbers, not negative, at least one record."""
+def checked_counts(given: ArrayLike, *, noisy: bool = False) -> NDArray[np.int64]:
+    """Whole numbers, not negative, at least one record; with noise they may be anything that is whole. A copy."""
     with InOwnWords(lambda _: DistributionError("counts are not numbers", remedy="Give whole numbers."), *NOT_NUMBERS):
         raw = np.asarray(unmasked(given))
     if raw.dtype.kind not in "iuf":
@@ -107,14 +107,26 @@ def checked_counts(given: ArrayLike) -> NDArray[np.int64]:
     _check_shape(raw)
     if not np.isfinite(raw).all() or (raw != np.floor(raw)).any():
         wrong = ~np.isfinite(raw) | (raw != np.floor(raw))
-        raise DistributionError(f"{_at(wrong)} is not a whole number", where="counts")
-    if (raw < 0).any():
+        raise DistributionError(f"{_at(wrong)} is not a whole number", where="counts", remedy="Count records.")
+    if not noisy and (raw < 0).any():
         raise DistributionError(f"{_at(raw < 0)} is negative", where="counts")
-    if raw.max() >= 2**53 or raw.sum() >= 2**53:
+    if np.abs(raw.astype(float)).sum() >= 2**53:
         raise DistributionError("counts add up to 2^53 or more", where="counts", remedy="Use Joint(probabilities).")
-    if raw.sum() == 0:
+    if not noisy and not raw.any():
         raise DistributionError("the table has no records", where="counts", remedy="Count at least one record.")
     return raw.astype(np.int64)
+
+
+def checked_records(given: Any) -> int:
+    """A number of records: whole, at least one, and no larger than the sum of counts may be."""
+    refusal = DistributionError(
+        "n is not a whole number from 1 to 2^53", where="n", remedy="Give the number of records, or None."
+    )
+    with InOwnWords(lambda _: refusal, *NOT_NUMBERS):
+        size = int(given)
+    if not 1 <= size <= 2**53 or size != given:
+        raise refusal
+    return size
 
 
 def _check_shape(cells: NDArray[Any]) -> None:

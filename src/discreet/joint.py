@@ -76,7 +76,7 @@ class Joint:
         n: int | None = None,
         include_secret: bool | None = None,
         sees_secret: bool | None = None,
-        counts: Integers | None = None,
+        counts: ArrayLike | None = None,
         form: Form = Form.FUNNEL,
         weight: str = "",
         tasks: Sequence[TaskColumn] = (),
@@ -85,13 +85,14 @@ class Joint:
     ) -> None:
         cells = information.checked_probabilities(probabilities)
         cells.setflags(write=False)
+        table = None if counts is None else information.checked_counts(counts, noisy=noise is not None)
         values = {
             "probabilities": cells,
             "secrets": attributes_for(secrets, cells.shape[:1], "secret"),
             "releases": attributes_for(releases, cells.shape[1:], "release"),
-            "n": n,
+            "n": None if n is None else information.checked_records(n),
             "form": form_of(Form(form), include_secret, sees_secret),
-            "counts": None if counts is None else unchanging(counts),
+            "counts": None if table is None else unchanging(table),
             "weight": weight,
             "tasks": tuple(tasks),
             "rows": rows,
@@ -100,8 +101,6 @@ class Joint:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         distinct_names(self.secrets + self.releases)
-        if self.n is not None and self.n <= 0:
-            raise DistributionError("n is not positive", where="n", remedy="Give the number of records, or None.")
         if self.counts is not None and self.counts.shape != cells.shape:
             raise DistributionError("counts and probabilities differ in shape", remedy="Use Joint.from_counts.")
         for task in self.tasks:
@@ -219,20 +218,19 @@ class Joint:
         return replace(self, form=form_of(self.form, self.include_secret, sees_secret=True))
 
     def observed(self) -> Joint:
-        """The same joint without the secrets that have probability zero. A choice, never made silently. Of counts with
-        noise only P is left: they stay as they were drawn, or not at all."""
+        """The same joint without the secrets that have probability zero. A choice, never made silently."""
+        self._require_exact("observed")
         keep = np.flatnonzero(self.secret_prior > 0)
         letters = tuple(self.secret_letters[i] for i in keep)
         name = "×".join(attribute.name for attribute in self.secrets)
-        counts = None if self.counts is None or self.noise is not None else self.counts[keep]
+        counts = None if self.counts is None else self.counts[keep]
         steps = self.secrets[0].grouping if len(self.secrets) == 1 else None
         secrets = (Attribute(name, letters, grouping=steps),)
         tasks = tuple(task.changed(lambda cells: cells[keep]) for task in self.tasks)
         rows = None if self.rows is None else self.rows.over(lambda drawn: drawn[keep])
         return replace(
-            self, probabilities=self.probabilities[keep], secrets=secrets, counts=counts, tasks=tasks, rows=rows,
-            noise=None,
-        )  # fmt: skip
+            self, probabilities=self.probabilities[keep], secrets=secrets, counts=counts, tasks=tasks, rows=rows
+        )
 
     def merge_secrets(self, letters: Sequence[Hashable], into: Hashable) -> Joint:
         """The same joint with these secrets as one. A choice, never made silently: what is merged is protected as one,
@@ -267,7 +265,7 @@ class Joint:
         )
 
     def _require_exact(self, who: str) -> None:
-        """Cells with noise cannot be put together afterwards: their limits are those of one noise each."""
+        """Cells with noise cannot be put together or left out afterwards: their limits are those of one noise each."""
         if self.noise is not None:
             raise DistributionError(
                 "noisy counts stay as they were drawn", where=who, remedy="Declare other letters before the draw."

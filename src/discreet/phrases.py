@@ -84,8 +84,8 @@ def times(epsilon: float) -> str:
 
 
 def percent(share: float) -> str:
-    """All its digits: 99.9 % is not 100 %."""
-    return f"{100 * share:.10g}%"
+    """Ten digits, and not above the share: 99.99999999999 % is not 100 %."""
+    return f"{_decimal(_exact(share).scaleb(2), 10, ROUND_FLOOR):f}%"
 
 
 def rounded_up(value: float, above: float = 0.0, digits: int = 6) -> str:
@@ -101,7 +101,16 @@ def rounded_down(value: float, above: float = 0.0, digits: int = 6) -> str:
 def _rounded(value: float, above: float, digits: int, rounding: str) -> str:
     if value <= above or not math.isfinite(value):
         return f"{value:g}"
-    exact = Decimal(repr(float(value)))
-    unit = Decimal(1).scaleb((exact - Decimal(repr(above))).adjusted() - digits + 1)
-    decimal = ((exact / unit).to_integral_value(rounding) * unit).normalize()
+    decimal = _decimal(_exact(value), digits, rounding, _exact(above))
     return f"{decimal:f}" if value < PLAIN else f"{decimal:e}"
+
+
+def _exact(value: float) -> Decimal:
+    """The number as it is written in decimals."""
+    return Decimal(repr(float(value)))
+
+
+def _decimal(exact: Decimal, digits: int, rounding: str, above: Decimal = Decimal(0)) -> Decimal:
+    """So many digits of what exceeds `above`, and none behind that are zero."""
+    unit = Decimal(1).scaleb((exact - above).adjusted() - digits + 1)
+    return ((exact / unit).to_integral_value(rounding) * unit).normalize()

@@ -16,7 +16,7 @@ from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.notions.average import OnAverage
 from discreet.notions.lip import LIP
 from discreet.notions.notion import BEFORE, Level, Notion, at_prior, promised, words_of
-from discreet.phrases import few_as_one, names, percent, quoted, rounded_up, shown, times
+from discreet.phrases import few_as_one, names, percent, quoted, rounded_down, rounded_up, shown, times
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.persons import Rule, WhoseRows
 from discreet.uncertainty.confidence import Confidence
@@ -41,7 +41,7 @@ def notion_name(notion: Notion) -> str:
 def guarantee(protocol: AnyProtocol) -> str:
     """What is promised about the secret at the proven level, in one or two sentences."""
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
-    said = promised(protocol.notion, protocol.joint, protocol.epsilon, given)
+    said = promised(promise_of(protocol), protocol.joint, protocol.epsilon, given)
     if isinstance(protocol.notion, OnAverage):  # no theorem adds the table's level to an average
         said = f"{said} {worst_record_told(protocol)}"
     together = all_rows_told(protocol)
@@ -59,7 +59,7 @@ def all_rows_told(protocol: AnyProtocol) -> str:
     if not isinstance(rows, WhoseRows) or rows.rule is not Rule.independent or rows.epsilon is None:
         return ""
     given = protocol.given if isinstance(protocol, StratifiedProtocol) else ()
-    said = promised(protocol.notion.promises[0], protocol.joint, rows.epsilon, given)
+    said = promised(promise_of(protocol).promises[0], protocol.joint, rows.epsilon, given)
     every = f"all released rows (up to {rows.most}) of a {rows.unit}"
     share = "" if rows.unit == "person" else f" and all of a {rows.unit} share it"
     condition = f"If rows are independent given the secret, however many there are{share}"
@@ -207,8 +207,9 @@ def unsupported(joint: AnyJoint, notion: Notion) -> str:
 def other_half(epsilon: float, measured: float, low: float, high: float, confidence: float) -> str:
     """What a split-half check found, and what follows from it for records that were not counted."""
     found = (
-        f"Designed in the same way on a random half of these records, the level on the other half is {measured:.2g} "
-        f"({percent(confidence)} limits {low:.2g} to {high:.2g}), where {epsilon:.2g} was asked for."
+        "Designed in the same way on a random half of these records, the level on the other half is "
+        f"{rounded_up(measured, digits=2)} ({percent(confidence)} limits {rounded_down(low, digits=2)} to "
+        f"{rounded_up(high, digits=2)}), where {rounded_up(epsilon)} was asked for."
     )
     if measured <= epsilon:
         return found

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dc
@@ -51,6 +52,49 @@ def test_a_header_without_a_corner_as_r_writes_it(tmp_path):
 def test_numbers_as_names(tmp_path):
     channel = read_matrix(written(tmp_path, lines([["", "x", "y"], [1, 0.5, 0.25], [2, 0.5, 0.75]])))
     assert (channel.inputs, channel.outputs) == (("x", "y"), ("1", "2"))
+
+
+NUMBERED = [["0", "1"], ["0.0", "1.0"], ["1", "0"], ["0", "1", "2"], ["1", "2", "3"], ["-1", "0", "1"], ["17", "4"]]
+
+
+@pytest.mark.parametrize("names", NUMBERED, ids=str)
+@pytest.mark.parametrize("corner", [[""], ["letter"], []], ids=["empty", "text", "none"])
+def test_letters_that_are_numbers(tmp_path, names, corner):
+    """Once 0, 1 in the first row was read as the probabilities of an input without a name."""
+    size = len(names)
+    matrix = np.full((size, size), 0.1 / (size - 1)) + np.eye(size) * (0.9 - 0.1 / (size - 1))
+    rows = [[*corner, *names], *([name, *row] for name, row in zip(names, matrix, strict=True))]
+    channel = read_matrix(written(tmp_path, lines(rows)))
+    assert (channel.inputs, channel.outputs) == (tuple(names), tuple(names))
+    assert channel.matrix == pytest.approx(matrix)
+
+
+def test_pandas_writes_letters_that_are_numbers(tmp_path):
+    frame = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], index=[0, 1], columns=[0, 1])
+    frame.to_csv(tmp_path / "m.csv")
+    assert read_matrix(tmp_path / "m.csv").matrix.tolist() == [[0.9, 0.2], [0.1, 0.8]]
+    frame.columns = [3, 4]
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    assert read_matrix(tmp_path / "m.csv").outputs == ("3", "4")
+
+
+@pytest.mark.parametrize(
+    "text", ["0,1\n0.9,0.1\n0.1,0.9\n", "letter,0,1\na,0.9,0.1\nb,0.1,0.9\n", ",0.9,0.1\nb,0.2,0.8\n"]
+)
+def test_a_first_row_that_may_be_names_or_probabilities_is_refused(tmp_path, text):
+    with pytest.raises(ChannelError, match=r"names or probabilities.*a first row of names that are no numbers"):
+        read_matrix(written(tmp_path, text))
+    width = len(text.splitlines()[1].split(",")) - text.splitlines()[1][0].isalpha()
+    header = ",".join(["p", "q", "r"][:width])
+    outputs = read_matrix(written(tmp_path, f"{header}\n{text}")).outputs
+    assert outputs == tuple(header.split(","))
+
+
+@pytest.mark.parametrize("text", ["0,1\n1,0\n", "a,1,0\nb,0,1\n", "1,0,0\n0,1,0\n0,0,1\n"])
+def test_a_permutation_without_names_is_a_matrix(tmp_path, text):
+    channel = read_matrix(written(tmp_path, text))
+    assert channel.matrix.shape == (len(text.splitlines()),) * 2
+    assert set(channel.matrix.ravel().tolist()) == {0.0, 1.0}
 
 
 def test_a_pram_matrix_has_its_inputs_in_rows(tmp_path):

@@ -7,10 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.special import chdtrc
+from scipy.stats import binom, binomtest, multinomial
 
 from discreet.audit import audit, audit_sampler, fit, lower_bound
-from discreet.audit.sampler_audit import clopper_pearson_high, clopper_pearson_low
+from discreet.audit.sampler_audit import _frequencies, _steps, clopper_pearson_high, clopper_pearson_low
 from discreet.channel import Channel
 from discreet.exceptions import ChannelError, ParameterError
 from discreet.joint import Joint
@@ -91,6 +92,41 @@ def test_an_honest_sampler_passes():
             found = fit(sampler_of(grr(size), seed), grr(size), draws=5000)
             assert not found.rejected
             assert found.p_value > 1e-4
+
+
+def distances(counts, column):
+    """χ² of one run, as it is usually tested: its p-value of two outputs."""
+    wanted = column * counts.sum()
+    return chdtrc(1, float(((counts - wanted) ** 2 / wanted).sum()))
+
+
+@pytest.mark.parametrize(
+    ("draws", "column"), [(20, [0.5, 0.5]), (30, [0.9, 0.1]), (13, [0.2, 0.3, 0.5]), (2, [0.5, 0.5]), (11, [1.0, 0.0])]
+)
+def test_frequencies_of_a_correct_sampler_are_off_as_rarely_as_said(draws, column):
+    """Every result of two runs, with its probability. Small tables were once "too regular" once in thirty times."""
+    column = np.array(column)
+    results = [k for k in np.ndindex(*[draws + 1] * len(column)) if sum(k) == draws]
+    chances = multinomial.pmf(results, draws, column)
+    seen = [(p, _steps(np.array(k), column)) for p, k in zip(chances, results, strict=True) if p > 0]
+    found = [(p * q, min(1.0, 3 * min(_frequencies([one, two])))) for p, one in seen for q, two in seen]
+    assert sum(p for p, _ in found) == pytest.approx(1)
+    for limit in (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3):
+        assert sum(p for p, value in found if value <= limit) <= limit * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("expected", [5.01, 6.0, 9.5, 40.0, 1.0])
+def test_a_rare_output_is_not_off_more_often_than_said(expected):
+    """χ² is: what it says happens once in a hundred million times happens ten times as often."""
+    draws = 100_000
+    column = np.array([1 - expected / draws, expected / draws])
+    usual = exact = 0.0
+    for n in range(400):
+        counts, chance = np.array([draws - n, n]), binom.pmf(n, draws, column[1])
+        usual += chance * (distances(counts, column) < 1e-8)
+        exact += chance * (3 * min(_frequencies([_steps(counts, column)])) < 1e-8)
+    assert exact <= 1e-8
+    assert usual > 1e-7
 
 
 def test_reused_randomness_is_caught():

@@ -62,6 +62,57 @@ def test_what_is_no_number_is_refused_in_own_words(made):
         made()
 
 
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[1.9, 1.1], [1.1, 1.9]], [[np.nan, 3], [3, 0]], [[np.inf, 3], [3, 0]], [[-1, 4], [4, -1]], [[HUGE, 1], [1, 3]],
+        [["3", "0"], ["1", "2"]], [[1.5j, 1], [1, 3]], np.ma.masked_array([[3, 0], [1, 2]], [[True, False]] * 2),
+    ],
+)  # fmt: skip
+def test_counts_are_whole_numbers_or_refused(counts):
+    """Once the proof cut 1.9 to 1, and proved levels that the distribution does not have."""
+    law = np.array([[1.9, 1.1], [1.1, 1.9]]) / 6
+    with pytest.raises(dc.InputError):
+        dc.Joint(law, n=6, counts=counts)
+
+
+def test_noisy_counts_may_be_negative_but_are_whole():
+    law, noise = np.array([[0.5, 0], [0, 0.5]]), dc.Noise(1.0)
+    assert dc.Joint(law, n=6, counts=np.array([[3.0, -1], [-1, 3]]), noise=noise).counts.tolist() == [[3, -1], [-1, 3]]
+    with pytest.raises(dc.DistributionError, match="not a whole number"):
+        dc.Joint(law, n=6, counts=[[3.4, -1], [-1, 3]], noise=noise)
+
+
+@pytest.mark.parametrize("notion", [dc.LIP(5.0), dc.RLDP(5.0), dc.RLIP(5.0), dc.RLDP(5.0, dc.ChiSquare(0.95))], ids=str)
+def test_counts_and_numbers_of_records_of_any_type_are_the_same(notion, tmp_path):
+    """Once the bytes of other types were read as whole numbers of eight bytes, and a number of numpy was not saved."""
+    table = np.array([[120, 40], [40, 120]])
+    expected = dc.Protocol([[3, 1], [1, 3]], 2, dc.Joint.from_counts(table), notion)
+    for kind in (np.int32, np.uint8, np.uint64, np.float32, ">i8", ">f8"):
+        counts = table.astype(kind)
+        for n in (320, 320.0, np.int64(320), np.float32(320)):
+            joint = dc.Joint(table / 320, n=n, counts=counts)
+            found = dc.Protocol([[3, 1], [1, 3]], 2, joint, notion)
+            assert (found.digest, found.epsilon) == (expected.digest, expected.epsilon)
+        assert dc.audit(found).rldp == dc.audit(expected).rldp
+    found.save(tmp_path / "p.json")
+    assert dc.load_protocol(tmp_path / "p.json").digest == expected.digest
+
+
+def test_counts_of_a_joint_are_its_own():
+    table = np.array([[30, 10], [10, 30]])
+    joint = dc.Joint(table / 80, n=80, counts=table)
+    table[0, 0] = 1
+    assert joint.counts.tolist() == [[30, 10], [10, 30]]
+
+
+@pytest.mark.parametrize("n", [float("nan"), float("inf"), 80.5, "80", 0, -1, 1e300, HUGE, [80]], ids=range(9))
+def test_a_number_of_records_is_whole_or_refused(n):
+    for notion in (dc.LIP(5), dc.RLDP(5, dc.ChiSquare(0.95))):
+        with pytest.raises(dc.DistributionError, match="n is not a whole number"):
+            dc.Protocol([[3, 1], [1, 3]], 2, dc.Joint([[0.4, 0.1], [0.1, 0.4]], n=n), notion)
+
+
 @pytest.mark.parametrize("name", ["a\0b.csv", "a\0b.json", "\ud800.csv", "\ud800.json"])
 def test_a_path_that_is_none_is_refused_in_own_words(name):
     with pytest.raises(dc.DiscreetError, match="cannot be read"):

@@ -11,6 +11,7 @@ from discreet.phrases import times
 from discreet.protocol.file import ESCAPED, canonical
 from discreet.protocol.public_file import decode_public
 from discreet.protocol.strata import StratifiedProtocol
+from discreet.protocol.together import in_all_strata
 from discreet.report import public_page
 from discreet.report.page import page
 from discreet.study.study import Study
@@ -53,7 +54,7 @@ def test_what_a_protocol_publishes_agrees(notion, form):
     assert decode_public(protocol.public().encode()).notion == notion
     strata = {("k1",): protocol, ("k2",): protocol}
     stratified = StratifiedProtocol((dc.Attribute("region 7", ("k1", "k2")),), strata)
-    assert decode_public(stratified.public().encode()).notion == notion
+    assert decode_public(stratified.public().encode()).notion == in_all_strata(notion, 2)
 
 
 @pytest.mark.parametrize(

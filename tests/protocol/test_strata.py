@@ -15,7 +15,8 @@ from discreet.estimate import estimate_strata
 from discreet.given_columns import MOST_STRATA
 from discreet.protocol.file import ESCAPED, canonical
 from discreet.protocol.public_file import decode_public, encode_public
-from discreet.protocol.strata import StratifiedProtocol, decode_strata, in_each_stratum, load_protocol
+from discreet.protocol.strata import StratifiedProtocol, decode_strata, load_protocol
+from discreet.protocol.together import in_each_stratum
 from discreet.release.draws_together import total_epsilon
 from discreet.report import page
 from discreet.study import Study

@@ -1,6 +1,7 @@
 """A private prior: what is declared, what is charged, what is written, and an attack on table and record together."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from private_attacks import combined, corners
 
 import discreet as dc
+from discreet.attribute import Form
 from discreet.datasets import adult
 from discreet.records import private_prior
 from discreet.records.noise import noisy_joint, projected
 from discreet.records.private_prior import read_letters
+from discreet.study.comparisons import rare_secrets
 from discreet.wording import caveats, guarantee, has_counts
 
 LETTERS = {"s": ["a", "b"], "x": ["u", "v", "w"]}
@@ -130,6 +133,13 @@ def test_only_exact_limits_bear_noise(drawn, notion):
         dc.design(drawn, notion)
 
 
+@pytest.mark.parametrize("change", [lambda j: j.observed(), lambda j: j.merge_secrets(["a", "b"], "c")])
+def test_noisy_counts_are_not_made_into_an_estimate(drawn, change):
+    """Once `observed` forgot the noise, and sets that hold for exact counts were promised around what was left."""
+    with pytest.raises(dc.DistributionError, match=r"stay as they were drawn.*Declare other letters before the draw"):
+        change(drawn)
+
+
 @pytest.mark.parametrize("notion", [dc.RLDP(1.0), dc.RLIP(1.0), dc.RLDP(1.0) & dc.OrdinaryLDP(3.0)])
 @pytest.mark.parametrize("form", ["funnel", "include_secret", "sees_secret"])
 def test_files_hold_noisy_counts_and_prove_again(notion, form, tmp_path):
@@ -168,6 +178,16 @@ def test_nothing_that_is_written_depends_on_the_raw_counts(people, tmp_path, mon
         protocol.public().save(tmp_path / f"{number}.public.json")
         files.append([(tmp_path / f"{number}.{end}").read_bytes() for end in ("json", "public.json")])
     assert files[0] == files[1] == files[2]
+
+
+def test_what_rare_secrets_cost_is_not_measured_on_noise():
+    """A letter of the secret that nobody has, beside rare ones: the search and the study go through."""
+    letters = tuple(dc.Attribute(name, tuple("abcd"[:size])) for name, size in (("s", 4), ("x", 2)))
+    joint = noisy_joint([[300, 90], [80, 310], [9, 8], [0, -1]], 796, *((one,) for one in letters), dc.Noise(1.0))
+    for form in (joint, replace(joint, form=Form.RELEASES_SECRET)):
+        found = dc.design(form, dc.RLDP(3.0), time_limit=2)
+        assert found.protocol.epsilon <= 3
+        assert rare_secrets(found.protocol, seconds=0.5) is None
 
 
 def test_limits_that_no_distribution_meets_are_refused():

@@ -51,8 +51,19 @@ def read_matrix(path: str | os.PathLike[str], inputs: Literal["columns", "rows"]
 
 def matrix_of(data: bytes, inputs: Literal["columns", "rows"] | None = None) -> Channel:
     """The same from the bytes of the file."""
-    numbers, rows, columns = _named(_cells(data))
-    by_column, by_row = (bool((np.abs(numbers.sum(axis=axis) - 1) <= SUM_TOLERANCE).all()) for axis in (0, 1))
+    cells = _cells(data)
+    readings = [_named(cells, header) for header in _headers(cells)]
+    sound = [one for one in readings if any(_adds_up(one[0]))] or readings[:1]
+    if len(sound) > 1:
+        raise ChannelError(
+            "a first row that may be names or probabilities",
+            where="the first row",
+            remedy="Write a first row of names that are no numbers.",
+        )
+    numbers, rows, columns = sound[0]
+    if not _probabilities(numbers):
+        raise ChannelError("a cell that is not a probability", remedy="Give numbers between 0 and 1.")
+    by_column, by_row = _adds_up(numbers)
     if inputs is None and by_column and by_row and not np.allclose(numbers, numbers.T, atol=SUM_TOLERANCE):
         raise ChannelError(
             "rows and columns both add up to one",
@@ -62,7 +73,8 @@ def matrix_of(data: bytes, inputs: Literal["columns", "rows"] | None = None) -> 
         raise ChannelError(
             f"the {inputs or 'rows or columns'} do not add up to one within {SUM_TOLERANCE:g}",
             where=f"{numbers.shape[0]} rows, {numbers.shape[1]} columns",
-            remedy="Export the matrix with more digits, without row or column totals.",
+            remedy="Export the matrix with more digits, without row or column totals, and names that are numbers in a "
+            "first row and column, the first cell empty.",
         )
     if inputs == "rows" or (inputs is None and not by_column):
         numbers, rows, columns = numbers.T, columns, rows
@@ -101,20 +113,51 @@ def _separator(text: str) -> str:
     return next((mark for mark in "\t;, " if mark in last), ",")
 
 
-def _named(cells: list[list[str]]) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
+def _headers(cells: list[list[str]]) -> list[bool]:
+    """Whether the first row is names; both where whole numbers could be either.
+
+    A first row with an empty first cell is names, and so is one beside whose first cell, a text, there are numbers
+    below: other tools write letters that are numbers in this way.
+    """
+    corner, *others = cells[0]
+    first = cells[0] if _is_number(corner) else others
+    if not all(_is_number(cell) for cell in others or cells[0]):
+        return [True]
+    if len(cells) == 1:
+        return [False]
+    names = 1 < len(first) == len(set(first)) and all(_number(cell) % 1 == 0 for cell in first)
+    if corner == "":
+        return [True] if names else [True, False]
+    if not _is_number(corner) and all(_is_number(row[0]) for row in cells[1:]):
+        return [True]
+    return [False, True] if names and len(cells) != len(first) else [False]
+
+
+def _named(cells: list[list[str]], header: bool) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...]]:
     """The numbers, and the names of rows and columns where the first column or row is not numbers."""
-    header = not all(_is_number(cell) for cell in cells[0][1:] or cells[0])
     body = cells[1:] if header else cells
-    if not body:
-        raise TableError("no numbers", remedy="Give a matrix of probabilities.")
-    named = not all(_is_number(row[0]) for row in body) or (header and cells[0][0] == "")
+    corner, *others = cells[0]
+    beside = corner == "" or (not _is_number(corner) and all(_is_number(cell) for cell in others))
+    named = not all(_is_number(row[0]) for row in body) or (header and beside)
     start = 1 if named else 0
     with InOwnWords(_no_number, ValueError):
         numbers = np.array([[_number(cell) for cell in row[start:]] for row in body])
-    if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise ChannelError("a cell that is not a probability", remedy="Give numbers between 0 and 1.")
+    if numbers.size == 0:
+        raise TableError("no numbers", remedy="Give a matrix of probabilities.")
     rows: Sequence[str] = [row[0] for row in body] if named else ()
     return numbers, tuple(rows), tuple(cells[0][start:]) if header else ()
+
+
+def _probabilities(numbers: NDArray[np.float64]) -> bool:
+    return bool((np.isfinite(numbers) & (numbers >= 0)).all())
+
+
+def _adds_up(numbers: NDArray[np.float64]) -> tuple[bool, bool]:
+    """Whether every column, and whether every row, is a distribution."""
+    if not _probabilities(numbers):
+        return False, False
+    by_column, by_row = (bool((np.abs(numbers.sum(axis=axis) - 1) <= SUM_TOLERANCE).all()) for axis in (0, 1))
+    return by_column, by_row
 
 
 def _number(cell: str) -> float:

@@ -338,8 +338,7 @@ def _summed(cells: ExactIntegers, axes: tuple[int, ...]) -> ExactIntegers:
 def _worst_move(masses: ExactIntegers, totals: ExactIntegers) -> tuple[int | float, float, float, int]:
     """The largest of (m/t)/(M/T) and its inverse over the cells (s, x_J) that occur, M and T being sums over s:
     an upper bound, the two sides of the ratio, and where."""
-    whole = np.broadcast_to(masses.sum(axis=0), masses.shape)
-    n = np.broadcast_to(totals.sum(axis=0), masses.shape)
+    whole, n = (np.broadcast_to(np.asarray(one.sum(axis=0), dtype=object), one.shape) for one in (masses, totals))
     up, down = _uppers(masses * n, totals * whole), _uppers(totals * whole, masses * n)
     moves = np.where(totals > 0, np.maximum(up, down), 0)
     place = int(moves.argmax())

@@ -15,7 +15,7 @@ from discreet.cli.options import BinsOf, Bits, Encoding, Json, Merge, grouping_o
 from discreet.cli.progress import working
 from discreet.cli.show import as_json, facts, stdout, strata_labels, strata_table
 from discreet.exceptions import ParameterError, visible
-from discreet.phrases import BITS, NATS
+from discreet.phrases import BITS, NATS, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from discreet.audit import Audit
@@ -95,7 +95,7 @@ def audit(
         {
             "about the released data": unit(found.mutual_information),
             "about the secret": unit(found.leakage),
-            **({} if found.proven is None else {"proven epsilon": f"{found.proven:.9g}"}),
+            **({} if found.proven is None else {"proven epsilon": rounded_up(found.proven, digits=9)}),
         },
     )
 
@@ -143,9 +143,12 @@ def _beside(loaded: Any, data: str | None, columns: list[str], encoding: str | N
     if json:
         as_json({**vars(found), "given": columns, "promised": protocol.notion.epsilon})
         return
-    shown = {name: f"{_level(at)}, at least {_level(low)} with confidence 95 %" for name, (at, low) in levels.items()}
+    shown = {
+        name: f"{_level(at)}, at least {rounded_down(low, digits=3)} with confidence 95 %"
+        for name, (at, low) in levels.items()
+    }
     shown["… if X is shuffled among equals"] = _level(found.shuffled)
-    facts(f"Beside {', '.join(found.columns)}", {**shown, "promised": _level(protocol.notion.epsilon)})
+    facts(f"Beside {', '.join(found.columns)}", {**shown, "promised": rounded_up(protocol.notion.epsilon)})
     if max(found.alone_limit, found.beside_limit) > protocol.notion.epsilon:
         stdout.print(f"Design again with {' '.join(f'--given {name}' for name in found.columns)}.", markup=False)
 

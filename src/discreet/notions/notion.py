@@ -24,7 +24,7 @@ from discreet.attribute import Attribute
 from discreet.channel import Channel
 from discreet.exceptions import ChannelError, ParameterError, visible
 from discreet.joint import Joint
-from discreet.phrases import times
+from discreet.phrases import rounded_up, times
 from discreet.uncertainty.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -316,9 +316,11 @@ def joined_words(parts: tuple[Notion, ...]) -> Words:
     return Words(
         name="Conjunction",
         command="",
-        title=" and ".join([first.title, *(f"{words.title} at {one.epsilon:g}" for words, one in others)]),
+        title=" and ".join([first.title, *(f"{words.title} at {rounded_up(one.epsilon)}" for words, one in others)]),
         row=" and ".join(words.row for words in every),
-        symbol=" and ".join([first.symbol, *(words.symbol.replace("ε", f"{one.epsilon:g}") for words, one in others)]),
+        symbol=" and ".join(
+            [first.symbol, *(words.symbol.replace("ε", rounded_up(one.epsilon)) for words, one in others)]
+        ),
         over=first.over,
         formula=first.formula,
         promise=promise,

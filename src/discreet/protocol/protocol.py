@@ -21,7 +21,6 @@ from discreet.certify.rows_proof import rows_upper_bound
 from discreet.channel import Channel, float_channel
 from discreet.exceptions import AlphabetError, ChannelError, DistributionError, InOwnWords, ParameterError, ProofError
 from discreet.files.atomic_file import unpublished
-from discreet.information import NOT_NUMBERS
 from discreet.joint import Joint
 from discreet.notions.average import OnAverage
 from discreet.notions.notion import Notion, words_of
@@ -306,7 +305,7 @@ class Protocol:
         from discreet.protocol.public import public_protocol
 
         check_seal(self)
-        return public_protocol(self)
+        return public_protocol(self, self.notion)
 
     def sanitise(self, table: Any, **options: Any) -> Any:
         """Release a table through this protocol, once; all options are those of `discreet.release.sanitise`.
@@ -348,7 +347,7 @@ class Protocol:
 def sparse_columns(given: Integers | sparse.csc_array) -> sparse.csc_array:
     """Whole numbers as sparse columns in order, without zeros, that nobody can change."""
     refusal = ChannelError("weights are not integers", remedy="Give weights[outputs, letters] in whole numbers.")
-    with InOwnWords(lambda _: refusal, *NOT_NUMBERS):
+    with InOwnWords(lambda _: refusal, *information.NOT_NUMBERS):
         entries = given.data if sparse.issparse(given) else np.array(unmasked(given))
         with np.errstate(invalid="ignore"):
             exact = entries.dtype.kind in "bi" or bool((entries.astype(np.int64) == entries).all())

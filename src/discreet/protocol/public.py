@@ -38,6 +38,7 @@ from discreet.files.atomic_file import unpublished
 from discreet.given_columns import Stratum, check_keys_of_strata, strata_numbers
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, promised, words_of
+from discreet.phrases import rounded_up
 from discreet.protocol.protocol import Protocol, Source, sparse_columns
 from discreet.protocol.reveals import NO_LAW, Prior, prior_of, revealed
 from discreet.protocol.statement import Statement
@@ -219,7 +220,8 @@ class PublicProtocol:
 
     def __repr__(self) -> str:
         name = words_of(self.notion).name
-        return f"PublicProtocol({name} at {self.epsilon:g}: {len(self.inputs)} letters, {len(self.outputs)} outputs)"
+        sizes = f"{len(self.inputs)} letters, {len(self.outputs)} outputs"
+        return f"PublicProtocol({name} at {rounded_up(self.epsilon)}: {sizes})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,7 +311,8 @@ class StratifiedPublic:
 
     def __repr__(self) -> str:
         columns = ", ".join(attribute.name for attribute in self.given)
-        return f"StratifiedPublic({words_of(self.notion).name} at {self.epsilon:g}: {len(self.strata)} of {columns})"
+        stated = f"{words_of(self.notion).name} at {rounded_up(self.epsilon)}"
+        return f"StratifiedPublic({stated}: {len(self.strata)} of {columns})"
 
 
 AnyPublic = PublicProtocol | StratifiedPublic
@@ -330,13 +333,13 @@ def _save(content: bytes, path: str | os.PathLike[str]) -> None:
 # ---- from the full protocol ------------------------------------------------------------------------------------------
 
 
-def public_protocol(protocol: Protocol, given: tuple[Attribute, ...] = ()) -> PublicProtocol:
-    """What of a protocol everybody may have; beside `given` columns the promise is among people who agree in them."""
+def public_protocol(protocol: Protocol, promise: Notion, given: tuple[Attribute, ...] = ()) -> PublicProtocol:
+    """What of a protocol everybody may have; beside `given` columns the `promise` is among people who agree in them."""
     joint, secret = protocol.joint, protocol.joint.form is Form.RELEASES_SECRET
     statement = replace(protocol.statement, forecast={}) if secret else protocol.statement
     whose = statement.rows
     person = whose.epsilon if isinstance(whose, WhoseRows) else None  # asked for; a row's level follows from the counts
-    notion = protocol.notion if person is None else protocol.notion.at(person)
+    notion = promise if person is None else promise.at(person)
     return PublicProtocol(
         columns=averaged_weights(protocol) if joint.form is Form.CURATOR else protocol.columns,
         bits=protocol.bits,
@@ -356,9 +359,9 @@ def public_protocol(protocol: Protocol, given: tuple[Attribute, ...] = ()) -> Pu
     )
 
 
-def public_strata(protocol: StratifiedProtocol) -> StratifiedPublic:
-    """The same for a protocol with given columns."""
-    found = {key: public_protocol(one, protocol.given) for key, one in protocol.strata.items()}
+def public_strata(protocol: StratifiedProtocol, promise: Notion) -> StratifiedPublic:
+    """The same for a protocol with given columns; the `promise` is that of all strata together."""
+    found = {key: public_protocol(one, promise, protocol.given) for key, one in protocol.strata.items()}
     each = {key: replace(one, protocol_digest=protocol.digest) for key, one in found.items()}
     return StratifiedPublic(protocol.given, each, protocol.shares)
 

@@ -2,7 +2,8 @@
 
     format, version   "discreet public protocol", 1
     protocol          the SHA-256 of the full file
-    form, notions, averages, bits, policy, source, statement    as there; each at the level that was asked for
+    form, notions, averages, bits, policy, source, statement    as there; each at the level that was asked for,
+                                                                for all strata together
     promise, reveals  in words: what is promised, and what the file itself tells
     secrets           names of columns, no letters
     inputs            the columns of the input letters

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -24,8 +24,6 @@ from discreet.exceptions import AlphabetError, ProtocolError
 from discreet.files.atomic_file import unpublished
 from discreet.given_columns import AnyJoint, StratifiedJoint, Stratum, averaged, check_strata, strata_numbers
 from discreet.joint import Joint
-from discreet.notions.average import OnAverage
-from discreet.notions.conjunction import Conjunction
 from discreet.notions.notion import Notion, words_of
 from discreet.protocol.columns_2 import (
     check_keys,
@@ -71,6 +69,7 @@ from discreet.protocol.file import (
 from discreet.protocol.protocol import Protocol, Source
 from discreet.protocol.seal import check_seal
 from discreet.protocol.statement import Statement
+from discreet.protocol.together import in_all_strata
 from discreet.records.letters import check_letters_published, check_shown_apart, column_of
 from discreet.records.noise import StratumNoise
 from discreet.utilities.agreement import Agreement
@@ -114,6 +113,7 @@ class StratifiedProtocol:
         if any(getattr(one, name) != getattr(self.first, name) for one in self.strata.values() for name in same):
             raise AlphabetError("strata with different promises", where="strata", remedy="Design them together.")
         check_shown_apart(column_of(self.joint), map(str, self.outputs))
+        promise_of(self)  # refuses confidences that leave none for all strata together
 
     @property
     def first(self) -> Protocol:
@@ -180,7 +180,7 @@ class StratifiedProtocol:
         from discreet.protocol.public import public_strata
 
         self.check_seals()
-        return public_strata(self)
+        return public_strata(self, promise_of(self))
 
     # ---- as one channel (k, z) → y, to be read beside k ------------------------------------------------------------
 
@@ -371,30 +371,3 @@ def _from_document(document: dict[str, Any], size: int) -> StratifiedProtocol:
         columns = decode_weights(one["weights"], len(outputs), joint.size)
         found[key] = Protocol(columns, bits, joint, notion, outputs, frame.source, epsilon=epsilon, statement=statement)
     return StratifiedProtocol(given, found)
-
-
-def in_each_stratum(notion: Notion, strata: int) -> Notion:
-    """The notion for one of so many strata: a set that misses the truth with probability β does so with β/|K| in each,
-    so that all of them hold together."""
-    return _with_doubt(notion, 1 / strata)
-
-
-def in_all_strata(notion: Notion, strata: int) -> Notion:
-    """The notion for all of so many strata together, each of which has this one: `in_each_stratum` undone."""
-    return _with_doubt(notion, float(strata))
-
-
-def _with_doubt(notion: Notion, times: float) -> Notion:
-    """The same with another probability that its set misses the truth."""
-    if times == 1:
-        return notion
-    if isinstance(notion, Conjunction):
-        return Conjunction(tuple(_with_doubt(one, times) for one in notion.parts))
-    if isinstance(notion, OnAverage) and notion.ceiling is not None:
-        return replace(notion, ceiling=_with_doubt(notion.ceiling, times))
-    about: Any = getattr(notion, "uncertainty", None)
-    if about is None or "confidence" not in {one.name for one in fields(about)}:
-        return notion
-    changed: Any = notion
-    shared = replace(about, confidence=1 - (1 - about.confidence) * times)
-    return replace(changed, uncertainty=shared)  # type: ignore[no-any-return]

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from discreet.files.atomic_file import PIPE, AtomicFile, Target, unpublished
 from discreet.notions.notion import words_of
-from discreet.phrases import names
+from discreet.phrases import names, rounded_up
 from discreet.protocol.public import AnyPublic, StratifiedPublic
 from discreet.records.letters import released_columns, spreadsheet_safe
 from discreet.records.source import Format
@@ -83,7 +83,7 @@ def data_package(public: AnyPublic, digest: str, schema: pa.Schema, kind: Format
     one = public.first if isinstance(public, StratifiedPublic) else public
     file, slug = Path(path).name, _slug(Path(path).name)
     lead, *others = one.notion.promises
-    title = f"{names(one.reads)}, released under {words_of(lead).title} at epsilon {lead.epsilon:g}"
+    title = f"{names(one.reads)}, released under {words_of(lead).title} at epsilon {rounded_up(lead.epsilon)}"
     said = {
         "$schema": PROFILE,
         "name": slug,

@@ -251,14 +251,17 @@ def draws_told(protocol: AnyProtocol) -> str:
     text = f"One, two and three independent draws of {whom} have level at most {said}{changed}{condition}."
     belt, each = belt_of(protocol.notion), "" if rows == 1 else f" of {rows} rows"
     if belt is not None:
-        most = f"{_by_ratio(leading, belt * rows):g}"
-        return f"{text} With the belt of {belt:g} k draws{each} never exceed {most}·k, whatever anybody knows."
+        most = rounded_up(_by_ratio(leading, belt * rows))
+        return (
+            f"{text} With the belt of {rounded_up(belt)} k draws{each} never exceed {most}·k, whatever anybody knows."
+        )
     two, three = (_by_ratio(leading, k * rows * USUAL_BELT) for k in (2, 3))
     if levels[1] <= two:
         return text
     return (
         f"{text} A design with --belt {USUAL_BELT:g} would hold two and three draws{each} at "
-        f"{two:g} and {three:g} at most, whatever anybody knows: for devices, panels and keys that may get lost."
+        f"{rounded_up(two)} and {rounded_up(three)} at most, whatever anybody knows: for devices, panels and keys that "
+        "may get lost."
     )
 
 

@@ -26,7 +26,7 @@ from discreet.notions.alip import ALIP
 from discreet.notions.average import OnAverage
 from discreet.notions.guess import Guess
 from discreet.notions.notion import Notion
-from discreet.phrases import rounded_up
+from discreet.phrases import rounded_down, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.letters import LetterReader
 from discreet.records.no_numbers import MOST_UNKNOWN
@@ -114,8 +114,8 @@ def refuse_kept(found: KeptLevels, protocol: AnyProtocol) -> None:
     columns = " ".join(f"--given {shlex.quote(name)}" for name in [*given, *found.columns])
     raise ReleaseError(
         f"kept columns tell about the secret: level {_shown(found.alone)} by themselves, {_shown(found.beside)} beside "
-        f"the release (at least {rounded_up(found.alone_limit)} and {rounded_up(found.beside_limit)} with confidence "
-        f"95 %, {_shown(found.shuffled)} if X is shuffled), and {rounded_up(most)} is promised",
+        f"the release (at least {rounded_down(found.alone_limit)} and {rounded_down(found.beside_limit)} with "
+        f"confidence 95 %, {_shown(found.shuffled)} if X is shuffled), and {rounded_up(most)} is promised",
         where=", ".join(found.columns),
         remedy=f"Design again with {columns}, which protects the secret among people who agree in them; leave them "
         "out; or keep them anyway (--keep-anyway, keep_anyway=True).",

@@ -25,7 +25,7 @@ from discreet.exceptions import InputError, ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
 from discreet.notions.notion import Notion, at_prior, words_of
-from discreet.phrases import percent, rounded_up
+from discreet.phrases import percent, rounded_down, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.persons import Rule, WhoseRows
 from discreet.records.source import Weighted, open_records
@@ -153,8 +153,8 @@ def refuse_law(found: LevelThere) -> None:
     if found.least <= found.promise.epsilon:
         return
     raise ReleaseError(
-        f"not the table that was counted: here {found.told}, and it is at least {found.least:.3g} with confidence "
-        f"{percent(1 - DOUBT)}",
+        f"not the table that was counted: here {found.told}, and it is at least {rounded_down(found.least)} with "
+        f"confidence {percent(1 - DOUBT)}",
         where="the table",
         remedy="Design on this table, or promise RLIP or RLDP, which hold for other tables too; or release it all the "
         "same (--law-anyway, law_anyway=True).",

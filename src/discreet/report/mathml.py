@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from discreet.exceptions import ParameterError
 from discreet.notions.notion import Notion, words_of
+from discreet.phrases import rounded_up
 
 MECHANISM: Final = "Q_{y,x} = P({Y = y}|{X = x})"
 INFORMATION: Final = "I(X;Y) = ∑_{x,y} p_x Q_{y,x} ln Q_{y,x}/q_y"
@@ -37,7 +38,8 @@ def formulae(notion: Notion) -> list[tuple[str, str]]:
         (f"What is promised ({words.symbol}), for every output y {words.over}:", words.formula),
         *(
             (
-                f"And at ε = {one.epsilon:g} ({words_of(one).symbol}), for every output y {words_of(one).over}:",
+                f"And at ε = {rounded_up(one.epsilon)} ({words_of(one).symbol}), "
+                f"for every output y {words_of(one).over}:",
                 words_of(one).formula,
             )
             for one in others

@@ -53,6 +53,11 @@ def factor(epsilon: float) -> str:
     return f"× {math.ceil(math.exp(min(epsilon, 700)) * 100 - 1e-9) / 100:.2f}"
 
 
+def level_words(epsilon: float) -> str:
+    """ε with three decimals at most, rounded up."""
+    return f"{math.ceil(epsilon * 1000 - 1e-9) / 1000:.3f}".rstrip("0").rstrip(".")
+
+
 def times(ratio: float, up: bool) -> str:
     rounded = math.ceil(ratio * 100 - 1e-9) if up else math.floor(ratio * 100 + 1e-9)
     return f"× {rounded / 100:.2f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,17 @@ from discreet.exceptions import ReleaseError
 from discreet.studio import scripts
 from discreet.studio.check_page import FINISHED, unread_of
 from discreet.studio.desk import SEARCH_SECONDS, Answer, Desk
-from discreet.studio.figures import at, counted, factor, listed, name_shown, round_marks, thousands, without_options
+from discreet.studio.figures import (
+    at,
+    counted,
+    factor,
+    level_words,
+    listed,
+    name_shown,
+    round_marks,
+    thousands,
+    without_options,
+)
 from discreet.studio.project import PROTOCOL, RELEASE, STUDY, Project
 
 PUBLISH, KEEP = "publish", "keep safe"
@@ -130,7 +139,7 @@ def _after(desk: Desk) -> dict[str, Any]:
         "records": thousands(manifest.get("records", 0)),
         "created": str(manifest.get("created", "")).replace("T", ", ")[:17],
         "digest": str(manifest.get("protocol", {}).get("sha256", ""))[:12],
-        "epsilon": f"{float(manifest.get('total_epsilon', 0)):.3g}",
+        "epsilon": level_words(float(manifest.get("total_epsilon", 0))),
         "factor_words": factor(float(manifest.get("total_epsilon", 0))),
         "sha256": str(manifest.get("file", {}).get("sha256", "")),
         "private": "testing" not in str(manifest.get("randomness", "")),
@@ -208,7 +217,7 @@ def _levels(before: dict[str, Any]) -> dict[str, Any] | None:
     rows = [("One draw", one, "m-released"), ("With one more", together, "m-secret")]
     return {
         "rows": [{"name": name, "width": at(end if level is None else level, end), "mark": mark,
-                  "words": "no limit" if level is None else f"{math.ceil(level * 1000) / 1000:.3g}"}
+                  "words": "no limit" if level is None else level_words(level)}
                  for name, level, mark in rows],
         "limit": at(limit, end), "limit_words": f"{limit:.3g}",
         "scale": {"ticks": [{"at": at(mark, end), "words": f"{mark:g}",

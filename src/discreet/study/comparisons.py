@@ -187,9 +187,11 @@ def rare_secrets(
     seconds: float = COST_SECONDS,
 ) -> RareSecrets | None:
     """What merging the rare values of the secret would keep, shares of H(T); None where there are none, or too few
-    others. A single rare value is merged with the next one."""
+    others, or where counts have noise. A single rare value is merged with the next one."""
     joint = protocol.joint
     if isinstance(protocol, StratifiedProtocol) or joint.counts is None or joint.form is Form.RELEASES_SECRET:
+        return None
+    if joint.noise is not None:
         return None
     sizes = joint.counts.reshape(len(joint.counts), -1).sum(axis=1)
     order = [int(s) for s in np.argsort(sizes, kind="stable") if sizes[s] > 0]

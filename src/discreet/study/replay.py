@@ -24,10 +24,10 @@ from discreet.protocol.statement import Statement
 from discreet.protocol.strata import (
     AnyProtocol,
     StratifiedProtocol,
-    in_each_stratum,
     population_of,
     to_strata_document,
 )
+from discreet.protocol.together import in_each_stratum
 from discreet.records.cells import text_of_one
 from discreet.records.kinds import Progress
 from discreet.study.designing import counted_joint

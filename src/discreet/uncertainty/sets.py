@@ -9,7 +9,7 @@ from scipy.special import chdtri
 
 from discreet.exceptions import ParameterError
 from discreet.joint import Joint
-from discreet.phrases import percent
+from discreet.phrases import percent, rounded_down, rounded_up
 from discreet.uncertainty.renyi_ball import RenyiBall
 from discreet.uncertainty.uncertainty import BETWEEN_0_AND_1, SetWords, Uncertainty, registered_set
 
@@ -77,7 +77,8 @@ class Renyi(Uncertainty):
     words = SetWords(
         "Renyi",
         lambda stated: (
-            f"This holds for every distribution within Rényi divergence {stated.radius:g} (order {stated.order:g})."
+            f"This holds for every distribution within Rényi divergence {rounded_down(stated.radius)} "
+            f"(order {rounded_up(stated.order)})."
         ),
     )
 

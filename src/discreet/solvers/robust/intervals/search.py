@@ -148,7 +148,7 @@ def _search_pairs(problem: Problem, effort: Effort) -> Iterator[Solution]:
     yield best
     bound, small = math.inf, joint.table.size <= WHOLE
     if known.inside:
-        report = best_report(joint.observed(), LDP(notion.epsilon), effort.share(BOUND_SHARE).quiet())
+        report = best_report(joint, LDP(notion.epsilon), effort.share(BOUND_SHARE).quiet())
         turn = effort.share(0.5) if small else effort
         bound = upper_bound(secrets_of(known, seen_only=True), math.exp(notion.epsilon), report.upper_bound, turn)
     best = replace(best, upper_bound=max(bound, best.value))
