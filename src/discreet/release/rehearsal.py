@@ -80,6 +80,7 @@ class Rehearsal:
     whose: RowsInForce = field(default_factory=RowsInForce)
     warnings: list[Finding] = field(default_factory=list)
     refusals: list[Finding] = field(default_factory=list)
+    there: dict[str, float] = field(default_factory=dict)
     held: HeldTable = field(default_factory=lambda: HeldTable(None))
 
     @contextmanager
@@ -188,7 +189,7 @@ class Rehearsal:
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
         with self.refusing():
-            check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True)
+            check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True, there=self.there)
         with self.refusing():
             check_unknown(tally.unknown, counts.records, self.unknown_anyway)
         account = self._account()
@@ -218,7 +219,7 @@ class Rehearsal:
     def _judge_law(self, counts: RecordCounts, letters: Integers, secret: Integers | None) -> None:
         """Refused where `sanitise` refuses a table whose letters have another law."""
         law = law_change(self.protocol, counts, letters, ())
-        if secret is None or self.law_anyway or law is None or law.distance <= law.by_chance:
+        if secret is None or law is None or law.distance <= law.by_chance:
             return
         if not rests_on_law(self.protocol):
             return
@@ -227,8 +228,9 @@ class Rehearsal:
         met = np.zeros((strata, joint.probabilities.size + 1), np.int64)
         np.add.at(met, (counts.strata(), cells), counts.counts)
         with self.refusing():
-            if (found := levels_there(self.protocol, met[:, :-1])) is not None:
-                refuse_law(found)
+            found = levels_there(self.protocol, met[:, :-1])
+            if refuse_law(found, anyway=self.law_anyway) and found is not None:
+                self.there = found.stated
 
     def _beside_kept(self, counts: RecordCounts, table: Any) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""
@@ -272,7 +274,7 @@ class Rehearsal:
             if self.keyed is not None and not self.several_rows and self.whose.tied is None:
                 self.keyed.check_repeated()
             if self.ledger is not None:
-                ledger = self.ledger.of_rows(self.whose.drawn, self.whose.one_of).under(self.policy)
+                ledger = self.ledger.of_rows(self.whose.drawn, self.whose.one_of).under(self.policy).at(self.there)
                 return ledger.foretold(self.keyed.draw if self.keyed else None, self.budget)
         return None
 

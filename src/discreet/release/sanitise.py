@@ -194,7 +194,10 @@ def sanitise_file(
         passing.ids.check()
         rules.after(protocol, kernel.tally)
         passing.kept.check(job.identity, job.keep_anyway)
-        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway, passing.law)
+        met = kernel.tally.met
+        broken = check_same_law(job.source, protocol, met, whose, job.encoding, job.law_anyway, passing.law)
+        rules.at(broken.stated if broken else {}, protocol)
+        ledger = ledger.at(rules.there)
         held.check()
         alike = job.several_rows or whose.tied is not None
         draw = _settled(keyed, alike)
@@ -204,7 +207,7 @@ def sanitise_file(
         else:
             with uninterrupted(), alone_in(Path(job.target).parent):
                 with unpublished_beside(job.target) as files:
-                    contents = described(public, kernel.schema(source.schema), kind, target, job.target)
+                    contents = described(public, kernel.schema(source.schema), kind, target, job.target, rules.law)
                     account = ledger.enter(draw, job.budget)
                     said = manifest(kernel, account, target, job.keep_order, job.target, alike)
                     said |= {"rows": whose.told, **rules.statement()}
@@ -314,7 +317,7 @@ def sanitise(
         testing: draw from a fixed stream, for tests only: not private, and it says so.
         policy: a file of rules that may refuse; the one that DISCREET_POLICY names if not given.
         unknown_anyway: release although the protocol does not know most of it: as noise.
-        law_anyway: release although the promise is broken for certain at the law of this table.
+        law_anyway: release although the promise is broken for certain at the law of this table, at the levels there.
         person, household: the column that says whose rows these are.
         rows: where one has several: "one", "tied" or "independent".
         one_row_per_person: nobody has two; a table with a column that looks like an id with repeats is refused
@@ -366,7 +369,9 @@ def sanitise(
     passing.ids.check()
     rules.after(protocol, kernel.tally)
     passing.kept.check(identity, keep_anyway)
-    check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway, passing.law)
+    broken = check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway, passing.law)
+    rules.at(broken.stated if broken else {}, protocol)
+    book = book and book.at(rules.there)
     held.check()
     alike = several_rows or whose.tied is not None
     draw = _settled(keyed, alike)
