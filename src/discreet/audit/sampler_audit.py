@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, betaincinv, chdtr, chdtrc
+from scipy.special import bdtr, bdtrc, betaincinv, chdtrc
 
 from discreet.arrays import Floats, Indices
 from discreet.channel import Channel
@@ -30,9 +30,11 @@ from discreet.phrases import rounded_down
 Counts = NDArray[np.int64]
 Sampler = Callable[[list[Hashable]], Sequence[Any]]
 REJECTED = 1e-6
-"""A correct sampler is rejected once in a million tests."""
+"""A correct sampler is rejected at most once in a million tests."""
 SMALLEST_EXPECTED = 5.0
-"""Cells expected less often are pooled: from here on a sum of squares is nearly chi-square."""
+"""Cells expected less often are counted together: one by one they would show nothing."""
+ROUNDING = 1e-6
+"""Of an expected number: what is about as near is as near."""
 CHOSEN = 8
 """Sets that the first half may choose; each takes its part of α."""
 SPREADS = 3.0
@@ -163,24 +165,19 @@ def fit(sampler: Sampler, channel: Channel, *, draws: int = 100_000) -> Fit:
     """
     position = {y: i for i, y in enumerate(channel.outputs)}
     tests: dict[str, list[float]] = {"frequencies": [], "neighbours": [], "repeats": []}
-    statistic, degrees = 0.0, 0
+    steps: list[tuple[Floats, Floats]] = []
     for z, letter in enumerate(channel.inputs):
         runs = [_codes(_outputs(sampler, [letter] * draws), position) for _ in range(2)]
         column = channel.matrix[:, z]
         if any((run < 0).any() or (column[run] == 0).any() for run in runs):
             return Fit({"frequencies": 0.0, "neighbours": 1.0, "repeats": 1.0})
         for run in runs:
-            distance, free = _distance(np.bincount(run, minlength=len(column)), column * draws)
-            statistic, degrees = statistic + distance, degrees + free
-            tests["frequencies"].append(float(chdtrc(free, distance)) if free else 1.0)
+            steps.append(_steps(np.bincount(run, minlength=len(column)), column))
             pairs = run[: draws // 2 * 2].reshape(-1, 2)
             tests["neighbours"].append(_agreement(pairs[:, 0], pairs[:, 1], column))
         tests["repeats"].append(_agreement(runs[0], runs[1], column))
-    combined = {name: min(1.0, len(values) * min(values)) for name, values in tests.items()}
-    if degrees:
-        overall = 2 * min(float(chdtr(degrees, statistic)), float(chdtrc(degrees, statistic)))
-        combined["frequencies"] = min(1.0, 2 * min(combined["frequencies"], overall))
-    return Fit(combined)
+    tests["frequencies"] = _frequencies(steps)
+    return Fit({name: min(1.0, len(values) * min(values)) for name, values in tests.items()})
 
 
 def _records(
@@ -210,15 +207,44 @@ def _codes(drawn: list[Hashable], position: Mapping[Hashable, int]) -> Indices:
     return np.fromiter((position.get(y, -1) for y in drawn), dtype=np.intp, count=len(drawn))
 
 
-def _distance(counts: NDArray[np.intp], expected: NDArray[np.float64]) -> tuple[float, int]:
-    """Pearson's χ² and its degrees of freedom; cells that are too rare are counted together."""
-    rare = expected < SMALLEST_EXPECTED
-    observed = np.append(counts[~rare], counts[rare].sum()).astype(float)
-    wanted = np.append(expected[~rare], expected[rare].sum())
-    used = wanted >= SMALLEST_EXPECTED if (~rare).any() else wanted > 0
-    observed, wanted = observed[used], wanted[used]
-    wanted = wanted * observed.sum() / wanted.sum()
-    return float(((observed - wanted) ** 2 / wanted).sum()), len(wanted) - 1
+def _steps(counts: NDArray[np.intp], column: Floats) -> tuple[Floats, Floats]:
+    """Exact p-values of how far counts are from what is expected, and of how near: of one output after the other.
+
+    The number of an output given those of the outputs before it is binomial, so whatever those are, each of its two
+    p-values is at most u with probability at most u. Outputs that are too rare are counted together.
+    """
+    draws, rare = int(counts.sum()), column * counts.sum() < SMALLEST_EXPECTED
+    observed, shares = (np.append(cells[~rare], cells[rare].sum()) for cells in (counts, column))
+    left = (draws - np.cumsum(observed) + observed)[:-1]
+    rates = np.clip(shares[:-1] / np.cumsum(shares[::-1])[:0:-1], 0.0, 1.0)
+    used = (left > 0) & (rates < 1)
+    n, k, p = left[used], observed[:-1][used], rates[used]
+    far = np.minimum(1.0, 2 * np.minimum(_at_most(k, n, p), _at_least(k, n, p)))
+    reach = np.abs(k - n * p) + ROUNDING
+    least, most = np.ceil(n * p - reach), np.floor(n * p + reach)
+    return far, np.clip(_at_most(most, n, p) - _at_most(least - 1, n, p), 0.0, 1.0)
+
+
+def _frequencies(steps: Sequence[tuple[Floats, Floats]]) -> list[float]:
+    """Three p-values of all steps: of the furthest, of how far they are, and of how near."""
+    far, near = (np.concatenate(values) for values in zip(*steps, strict=True))
+    return [float(far.min(initial=1.0)) * max(1, len(far)), _together(far), _together(near)]
+
+
+def _at_most(k: Floats, n: Counts, p: Floats) -> Floats:
+    """P(N ≤ k) of a binomial N."""
+    return np.asarray(np.where(k < 0, 0.0, np.where(k >= n, 1.0, bdtr(np.clip(k, 0, n - 1), n, p))))
+
+
+def _at_least(k: Floats, n: Counts, p: Floats) -> Floats:
+    """P(N ≥ k)."""
+    return np.asarray(np.where(k <= 0, 1.0, np.where(k > n, 0.0, bdtrc(np.clip(k - 1, 0, n - 1), n, p))))
+
+
+def _together(each: Floats) -> float:
+    """Fisher's p-value of all: −2 Σ ln u is at most as large as a χ² with two degrees of freedom for each."""
+    with np.errstate(divide="ignore"):
+        return float(chdtrc(2 * len(each), -2 * np.log(each).sum())) if len(each) else 1.0
 
 
 def _agreement(first: Indices, second: Indices, column: NDArray[np.float64]) -> float:

@@ -46,6 +46,7 @@ from discreet.release.draws_together import (
     unassumed_total,
     whatever_the_law,
 )
+from discreet.release.given import named_path
 from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
 from discreet.release.ledger_events import (
     LARGEST_BUDGET,
@@ -138,7 +139,7 @@ class Ledger:
     ) -> Ledger:
         """In this file, or in the user's data folder, beside the common book."""
         common = common_book(protocol.digest)
-        own = Path(path) if path else common.with_suffix(f".own{LEDGER}")
+        own = named_path(path, "ledger") if path else common.with_suffix(f".own{LEDGER}")
         return cls(own, protocol, _name(data), repeat=repeat)
 
     def of_rows(self, rows: int, one_of: int = 1) -> Ledger:
@@ -341,7 +342,7 @@ def ledger_of(
         raise ParameterError(
             "a budget, a name or a repeat without a ledger", where="ledger", remedy="Name a file for it."
         )
-    return None if path is None else Ledger(Path(path), protocol, _name(data), repeat=repeat)
+    return None if path is None else Ledger(named_path(path, "ledger"), protocol, _name(data), repeat=repeat)
 
 
 def checked_budget(budget: Any) -> float | None:

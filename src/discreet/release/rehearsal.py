@@ -50,6 +50,7 @@ from discreet.release.law_change import law_change
 from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
 from discreet.release.refusals import check_policy, check_unknown
+from discreet.release.released_table import check_kind
 from discreet.release.table_checks import levels_there, readable_twice, refuse_law, rests_on_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
 from discreet.wording import guarantee
@@ -91,10 +92,10 @@ class Rehearsal:
     def warn(self, what: str, where: str = "", remedy: str = "") -> None:
         self.warnings.append(Finding(what, where, remedy))
 
-    def run(self, table: Any) -> Check:
+    def run(self, given: Any) -> Check:
         """Read the table, as a release would."""
         with self.refusing():
-            self.held = HeldTable.of(table)
+            self.held = HeldTable.of(given)
         table = self.held.records
         if table is None:
             return self._check(promise=self._promise())
@@ -114,6 +115,8 @@ class Rehearsal:
             started = time.perf_counter()
             with self._opened(kernel, table) as source:
                 schema, kind = kernel.schema(source.schema), self.written
+                with self.refusing():
+                    check_kind(given, schema)
                 with self.refusing():
                     if kind:
                         check_cells_fit(schema, self.keep, source.format if kind == "as read" else kind)

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from discreet.attribute import Form
 from discreet.exceptions import InfeasibleError, UnfinishedError
+from discreet.joint import Joint
 from discreet.mechanisms import CLOSED_FORMS
 from discreet.mechanisms.calibration import ROBUST_ONLY, robust
-from discreet.joint import Joint
 from discreet.notions import LDP, LIP
 from discreet.notions.notion import Cone, Notion
 from discreet.notions.polyopt import polyopt_cone, polyopt_rows
@@ -188,9 +188,9 @@ def nonrobust(problem: Problem, effort: Effort) -> float:
     where that is known. Infinite where P̂ is not in the set, and where conditions are too many to be listed."""
     joint, notion = problem.asked
     part = effort.share(BOUND_SHARE).quiet()
-    if isinstance(notion, RLDP) and not isinstance(notion.uncertainty, Confidence):
-        if joint.include_secret and problem.utility is MutualInformation:
-            return robust_bound(joint, notion, part)
+    whole = joint.include_secret and problem.utility is MutualInformation
+    if whole and isinstance(notion, RLDP) and not isinstance(notion.uncertainty, Confidence):
+        return robust_bound(joint, notion, part)
     known = _at_estimate(notion, joint)
     if known is None:
         return math.inf
