@@ -98,7 +98,7 @@ def check_policy(
     release = circumstances(protocol, k, rows, there)
     found = [str(breach) for breach in policy.breaches(release) if k_known or not breach.rule.startswith("k = ")]
     if found:
-        raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was drawn.")
+        raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was released.")
 
 
 def load_shown(path: Path, digest: str | None) -> AnyProtocol:

@@ -36,6 +36,7 @@ from discreet.records.writer import check_cells_fit
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.cautions import cautions
 from discreet.release.check import Check, Finding, People, column_count, refused_into, worths
+from discreet.release.chosen_cells import ChosenCells
 from discreet.release.draws_together import draws_told
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
@@ -82,6 +83,7 @@ class Rehearsal:
     warnings: list[Finding] = field(default_factory=list)
     refusals: list[Finding] = field(default_factory=list)
     there: dict[str, float] = field(default_factory=dict)
+    chosen: ChosenCells | None = None
     held: HeldTable = field(default_factory=lambda: HeldTable(None))
 
     @contextmanager
@@ -123,6 +125,7 @@ class Rehearsal:
                 counts, tally = self._read(source, kernel), kernel.tally
                 unreadable = source.unreadable
             spent = time.perf_counter() - started
+            self.chosen = self._chosen_cells(kernel, table)
         if counts is None:
             with self.refusing():
                 self._check_ids(table)
@@ -150,6 +153,13 @@ class Rehearsal:
                 for batch in source:
                     ids.add(batch)
             ids.check()
+
+    def _chosen_cells(self, kernel: BatchSanitiser, table: Any) -> ChosenCells | None:
+        """What k may be, where it depends on which rows are chosen and a policy asks for it."""
+        if self.policy is None or self.policy.k is None or not self.keep or self.whose.persons is None:
+            return None
+        with self._opened(kernel, table) as source:
+            return ChosenCells.of(map(kernel.published, source), self.keep, self.whose.persons)
 
     def _read(self, source: RecordSource, kernel: BatchSanitiser) -> RecordCounts:
         joint, there = self.protocol.joint, source.schema.names
@@ -191,8 +201,16 @@ class Rehearsal:
             self._judge_law(counts, letters, secret)
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
+        k = k if self.chosen is None else self.chosen.most
         with self.refusing():
             check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True, there=self.there)
+        if self.chosen is not None and self.policy is not None and self.chosen.least < (self.policy.k or 0) <= k:
+            self.warn(
+                f"which row of a person is released is chosen then: k is {self.chosen.told}, and the policy says "
+                f"k = {self.policy.k}",
+                "policy",
+                "The release is refused where it comes out too small. Keep fewer columns, or coarser ones.",
+            )
         with self.refusing():
             check_unknown(tally.unknown, counts.records, self.unknown_anyway)
         account = self._account()

@@ -85,6 +85,8 @@ class RowsInForce:
     """Rows of one person that are drawn by themselves, at most."""
     judged: RowMask | None = None
     """As many rows, chosen alike by every check and release, so that one foretells the other."""
+    persons: Integers | None = None
+    """Whose every row is, where one of them is chosen."""
     asks: IdQuestion | None = None
     """Nobody said whose rows these are: what is still to be judged while they are read."""
 
@@ -245,7 +247,7 @@ class _PersonReading:
             chosen, judged = (
                 chosen_rows(units, source.words(len(units))) for source in (randomness, Keystream.testing())
             )
-            return RowsInForce(str(found), chosen, None, len(rows), most, judged=judged)
+            return RowsInForce(str(found), chosen, None, len(rows), most, judged=judged, persons=units)
         if different := different or differing(units, strata):
             if self.rule is Rule.tied:
                 raise refused_tied(unit, column, different)
