@@ -59,6 +59,12 @@ class Weighted:
     table: pa.Table
 
 
+def kept_for_itself(name: str) -> AlphabetError:
+    return AlphabetError(
+        "a column of a name that discreet keeps for itself", where=name, remedy="Give it another name."
+    )
+
+
 def times_of(batch: pa.RecordBatch) -> Integers | None:
     """How many records every row stands for, where the source says so."""
     place = batch.schema.get_field_index(TIMES)
@@ -135,9 +141,7 @@ def open_records(
             remedy = "Give the name as text, such as '1' for a column that a frame numbers 1."
             raise AlphabetError("no column name", where=type(name).__name__, remedy=remedy)
         if name == TIMES or name.startswith(OTHER):
-            raise AlphabetError(
-                "a column of a name that discreet keeps for itself", where=name, remedy="Give it another name."
-            )
+            raise kept_for_itself(name)
         if names.count(name) > 1:
             raise AlphabetError(
                 "a column is named twice", where=name, remedy="Secret and release share no column; name each once."
