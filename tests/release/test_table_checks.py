@@ -98,13 +98,14 @@ def test_letters_that_nobody_had_are_drawn_as_outputs_were() -> None:
     assert levels_there(protocol, other.reshape(1, -1)).measured == pytest.approx(level)
 
 
-def test_the_same_law_and_promises_for_other_tables_say_nothing() -> None:
+def test_the_same_law_and_promises_for_every_table_say_nothing() -> None:
     drawn = np.random.default_rng(4).multinomial(1500, (COUNTED / COUNTED.sum()).reshape(-1)).reshape(2, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for table in (COUNTED, drawn):
             designed(dc.LIP(0.2)).sanitise(people(table))
-        designed(dc.RLDP(0.4)).sanitise(people(TURNED))
+            designed(dc.RLDP(0.4)).sanitise(people(table))
+        designed(dc.RLDP(0.4, dc.Everything())).sanitise(people(TURNED))
         designed(dc.OrdinaryLDP(0.4)).sanitise(people(TURNED))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.channel import Channel
 from discreet.joint import Joint
-from discreet.notions import ALIP, LDP, LIP, PML, RLDP, SRLIP, Perfect, Shift
+from discreet.notions import ALIP, LDP, LIP, PML, RLDP, RLIP, SRLIP, Perfect, Shift
 from discreet.notions.funnel import Funnel
 from discreet.notions.guess import Guess
 from discreet.notions.maximal_leakage import MaximalLeakage
@@ -28,7 +28,11 @@ from discreet.notions.rlip import extreme_averages, extreme_means
 from discreet.uncertainty.confidence import Confidence
 from discreet.uncertainty.filling import largest_fill, smallest_fill
 from discreet.uncertainty.intervals import IntervalSet
+from discreet.uncertainty.sets import Everything
+from discreet.uncertainty.uncertainty import UncertaintySet
 
+SAME: Final = 1e-9
+"""Chances nearer than this are one."""
 MOST_TOLD: Final = 6.0
 """Limit of |ln P̂(s|y)/P̂(s)| in the bound of the funnel: any number is right, and rare cells should not rule it."""
 
@@ -77,10 +81,41 @@ class TableSample:
         return np.asarray(sum(values[places].T @ rows for places, rows in blocks))
 
 
+def at_one_law(notion: Notion) -> Notion | None:
+    """What a promise is at a single distribution, its own one or each of its set; None where it holds at every one."""
+    if isinstance(notion, RLDP):
+        return None if isinstance(notion.uncertainty, Everything) else LDP(notion.epsilon)
+    if isinstance(notion, RLIP):
+        return LIP(notion.epsilon)
+    return notion if at_prior(notion) else None
+
+
 def least_level(notion: Notion, sample: TableSample) -> float | None:
     """No distribution that the sample leaves has a smaller level; None for notions that rest on no distribution."""
-    found = LEAST.get(type(notion)) if at_prior(notion) else None
-    return None if found is None else max(0.0, found(notion, sample))
+    single = at_one_law(notion)
+    found = None if single is None else LEAST.get(type(single))
+    return None if found is None else max(0.0, found(single, sample))
+
+
+def outside_of_set(notion: Notion, joint: Joint, sample: TableSample) -> bool:
+    """Whether no distribution that the sample leaves lies in the set of a promise around this joint: some P(y|s), or
+    some P(s), is another one for certain. A set of the estimate alone is never met again."""
+    if at_prior(notion):
+        return True
+    known: UncertaintySet | None = None
+    if isinstance(notion, RLDP):
+        known, (most, least) = notion.uncertainty.around(joint), sample.conditionals
+    elif isinstance(notion, RLIP):
+        known, (most, least) = notion.known(joint), sample.means
+    if known is None:
+        return False
+    highest, lowest = extreme_means(sample.channel, joint, known)
+    if bool((least > highest + SAME).any() or (most < lowest - SAME).any()):
+        return True
+    if known.masses is None:
+        return False
+    (low, high), (fewest, largest) = known.masses, sample.masses
+    return bool((fewest > high + SAME).any() or (largest < low - SAME).any())
 
 
 def _between_secrets(_: Any, sample: TableSample) -> float:
@@ -155,7 +190,6 @@ def _lip(_: Any, sample: TableSample) -> float:
 
 LEAST: Final[dict[type[Notion], Callable[[Any, TableSample], float]]] = {
     LDP: _between_secrets,
-    RLDP: _between_secrets,
     LIP: _lip,
     Perfect: _lip,
     SRLIP: _lip,
@@ -166,4 +200,4 @@ LEAST: Final[dict[type[Notion], Callable[[Any, TableSample], float]]] = {
     MaximalLeakage: _maximal_leakage,
     Funnel: _funnel,
 }
-"""SRLIP includes LIP, so what bounds LIP bounds it; RLDP is LDP where its set is the estimate alone."""
+"""SRLIP includes LIP, so what bounds LIP bounds it."""

@@ -66,7 +66,10 @@ Repeat = Annotated[
     bool, typer.Option("--repeat", help="One more draw of the same records on purpose; says first what that tells.")
 ]
 LawAnyway = Annotated[
-    bool, typer.Option("--law-anyway", help="Release a table at whose own law the promise is broken for certain.")
+    bool,
+    typer.Option(
+        "--law-anyway", help="Release a table at whose own law the promise is broken for certain, at the levels there."
+    ),
 ]
 UnknownAnyway = Annotated[
     bool, typer.Option("--unknown-anyway", help="Release although over 5 % of the records are unknown: as noise.")

@@ -142,7 +142,9 @@ def _held(common: Path, beside: Path, read: Sequence[Path], *, begun: bool) -> I
 
     while True:
         with ExitStack() as stack:
-            named = [_opened(path, stack, made=path == common, begun=begun) for path in (common, beside, *read)]
+            named = [
+                _opened(path, stack, made=path.parent == common.parent, begun=begun) for path in (common, beside, *read)
+            ]
             files: dict[tuple[int, int], Book] = {}
             for book in named:
                 if book is not None:
@@ -159,7 +161,7 @@ def _held(common: Path, beside: Path, read: Sequence[Path], *, begun: bool) -> I
 
 def _opened(path: Path, stack: ExitStack, *, made: bool, begun: bool) -> Book | None:
     """The book that a name leads to, with `begun` also where there is none; refused alike in both cases. Where links
-    lead is where it is begun; the folder of a name is `made` for the common book only."""
+    lead is where it is begun; only the folder of the common books is `made`."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_CREAT if begun else 0)
     with _own_words(path, "opened", COMMON if made else BESIDE):
         try:

@@ -109,11 +109,12 @@ def private_joint(
     check_number_of_strata(givens, prod(len(one) for one in givens))
     asked = _asked(secrets, columns, noise)
     held = HeldTable.of(source, [one.name for one in (*secrets, *columns)])
-    with _books(source, noise) as books:
+    _check_ledger(source, noise)
+    counts, n, told = _counted(held.records, secrets, columns, encoding)
+    with _books(source, noise, told) as books:
+        held.check()
         found = _drawn_before(books, asked, noise, cells)
         if found is None:
-            counts, n = _counted(held.records, secrets, columns, encoding)
-            held.check()
             found = noise.added(counts, Keystream.fresh().words).reshape(-1), n
             del counts
             _charge(books, {**asked, "counts": found[0].tolist(), "n": n})
@@ -164,20 +165,22 @@ def _declared(names: Sequence[str], letters: Letters | None, group: Grouping) ->
 
 def _counted(
     source: Any, secrets: tuple[Attribute, ...], releases: tuple[Attribute, ...], encoding: str | None
-) -> tuple[Integers, int]:
-    """counts[s, x1, …] of the records whose values are letters, and the number of all records."""
+) -> tuple[Integers, int, bytes]:
+    """counts[s, x1, …] of the records whose values are letters, the number of all records, and what tells these records
+    from others."""
     columns = (*secrets, *releases)
     reader = LetterReader(columns)
-    counts, n = np.zeros(reader.size + 1, np.int64), 0
-    with open_records(source, reader.columns, encoding=encoding, in_order=False) as records:
+    counts, n, told = np.zeros(reader.size + 1, np.int64), 0, hashlib.sha256()
+    with open_records(source, reader.columns, encoding=encoding, in_order=True) as records:
         reader.check(records.schema)
         for batch in records:
             codes = reader.codes([batch.column(name) for name in reader.columns])
             counts += np.bincount(codes.astype(np.int64), minlength=len(counts))
+            told.update(codes.astype("<i8").tobytes())
             n += len(batch)
     if not n:
         raise TableError("the table has no records", where=records.name, remedy="Count at least one record.")
-    return counts[:-1].reshape(-1, *(len(one) for one in releases)), n
+    return counts[:-1].reshape(-1, *(len(one) for one in releases)), n, told.digest()
 
 
 # ---- the ledger of a table -------------------------------------------------------------------------------------------
@@ -195,9 +198,7 @@ def _asked(secrets: tuple[Attribute, ...], releases: tuple[Attribute, ...], nois
     }
 
 
-@contextmanager
-def _books(source: Any, noise: Noise) -> Iterator[OpenBooks]:
-    """The ledger beside the table and the common one of all its copies; for a table in memory the one that is named."""
+def _check_ledger(source: Any, noise: Noise) -> None:
     path = source if isinstance(source, str | os.PathLike) else None
     if path is not None and not os.path.isfile(path):
         raise TableError("no such file", where=str(path), remedy="A private prior is drawn from a file, once.")
@@ -207,8 +208,15 @@ def _books(source: Any, noise: Noise) -> Iterator[OpenBooks]:
             where="Noise",
             remedy="Name a file that remembers the draw: dc.Noise(1.0, ledger=…).",
         )
+
+
+@contextmanager
+def _books(source: Any, noise: Noise, told: bytes) -> Iterator[OpenBooks]:
+    """The ledger beside the table, whatever that contains, and the common one of these very contents: of all copies of
+    a file, or of these records of a table in memory under the ledger that is named."""
+    path = source if isinstance(source, str | os.PathLike) else None
     beside = Path(noise.ledger) if noise.ledger is not None else Path(f"{path}.ledger")
-    told = os.path.realpath(beside).encode() if path is None else _content(Path(path))
+    told = os.path.realpath(beside).encode() + told if path is None else _content(Path(path))
     with locked(common_book(f"table-{hashlib.sha256(told).hexdigest()}"), beside) as books:
         yield books
 
@@ -223,7 +231,8 @@ def _content(path: Path) -> bytes:
 
 def _drawn_before(books: OpenBooks, asked: dict[str, Any], noise: Noise, cells: int) -> tuple[Integers, int] | None:
     """The noisy counts of so many cells that were drawn, where they are asked for again; BudgetError for a second
-    draw."""
+    draw. What the common book does not have was drawn for other contents."""
+    these = set(books.written[0].lines())
     for line in books.lines():
         try:
             event = json.loads(line)
@@ -233,6 +242,15 @@ def _drawn_before(books: OpenBooks, asked: dict[str, Any], noise: Noise, cells: 
             raise _unreadable(books)
         if event["event"] != EVENT:
             continue
+        if line not in these:
+            raise BudgetError(
+                f"noise was drawn under this name before, at ε0 = {event.get('epsilon')}, and for other records or "
+                "letters, for all that is known here",
+                where=books.name,
+                remedy="A second draw would cost as much again for whoever is in both. Design from the protocol that "
+                "holds the first (dc.load_protocol(…).joint); or, if nobody is in both, give this table another name, "
+                "or another ledger where it is in memory.",
+            )
         if noise.again and all(event.get(key) == value for key, value in asked.items()):
             return _drawn(event, books, cells)
         raise BudgetError(

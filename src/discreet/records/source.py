@@ -59,6 +59,11 @@ class Weighted:
     table: pa.Table
 
 
+def kept_for_itself(name: str) -> AlphabetError:
+    what = "a column of a name that discreet keeps for itself"
+    return AlphabetError(what, where=name, remedy="Give it another name.")
+
+
 def times_of(batch: pa.RecordBatch) -> Integers | None:
     """How many records every row stands for, where the source says so."""
     place = batch.schema.get_field_index(TIMES)
@@ -135,13 +140,10 @@ def open_records(
             remedy = "Give the name as text, such as '1' for a column that a frame numbers 1."
             raise AlphabetError("no column name", where=type(name).__name__, remedy=remedy)
         if name == TIMES or name.startswith(OTHER):
-            raise AlphabetError(
-                "a column of a name that discreet keeps for itself", where=name, remedy="Give it another name."
-            )
+            raise kept_for_itself(name)
         if name in met:
-            raise AlphabetError(
-                "a column is named twice", where=name, remedy="Secret and release share no column; name each once."
-            )
+            remedy = "Secret and release share no column; name each once."
+            raise AlphabetError("a column is named twice", where=name, remedy=remedy)
         met.add(name)
     optional = [name for name in dict.fromkeys(optional) if name not in met]
     if isinstance(source, str | PathLike):

@@ -29,7 +29,7 @@ from discreet.protocol.strata import AnyProtocol, load_protocol
 from discreet.randomness import Keystream, fresh_key
 from discreet.records.csvheader import there
 from discreet.records.persons import NOT_CHECKED, Rule, Unit, WhoseRows
-from discreet.records.source import check_names, format_of
+from discreet.records.source import TIMES, check_names, format_of, kept_for_itself
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
 from discreet.release.counted_units import ONE_EACH, counts_units, differing_values, not_counted
 from discreet.release.id_columns import SAMPLE, id_question, repeated_ids, suspected_ids
@@ -37,7 +37,7 @@ from discreet.release.kept_columns import KeptColumns, count_kept, judged_kept, 
 from discreet.release.keyed_draws import IdentityDigest, KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger
 from discreet.release.manifest import account_of, statement
-from discreet.release.parts import MADE_ID, MOST_CELLS, TIMES, PartJob, Seal, summed_cells
+from discreet.release.parts import MADE_ID, MOST_CELLS, PartJob, Seal, summed_cells
 from discreet.release.readings import Reading
 from discreet.release.refusals import Rules, policy_in_force
 from discreet.release.sanitise import NO_VALUES, Outcome
@@ -224,6 +224,9 @@ class _Assembly:
     def columns(self, schema: pa.Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns to read, and those of them whose combinations are counted for the checks."""
         needs = [name for name in self.kernel.needs if name != MADE_ID]
+        for name in (TIMES, MADE_ID):
+            if name in self.kernel.keep:
+                raise kept_for_itself(name)
         check_names(needs, schema.names)
         there(self.kernel.hidden, schema.names)
         asked, secrets = not_given(self.protocol, self.kernel.keep), secrets_in(self.protocol.joint, schema.names)
@@ -257,8 +260,8 @@ class _Assembly:
         tally.records += said["records"]
         tally.without_letter += said["without_letter"]
         tally.unknown += said["unknown"]
-        for name, cells in said["no_numbers"].items():
-            tally.no_numbers[name] = tally.no_numbers.get(name, 0) + cells
+        for name, missing in said["no_numbers"].items():
+            tally.no_numbers[name] = tally.no_numbers.get(name, 0) + missing
         _add_ids(ids, said)
         self._read += Reading.heard({"records": said["records"], "sums": said["read"]})
         self._drawn = [self._drawn[0] + said["records"], (self._drawn[1] + said["places"]) % 2**64]

@@ -28,6 +28,7 @@ from discreet.records.cells import value_type
 from discreet.records.csvheader import there
 from discreet.records.persons import Rule, WhoseRows
 from discreet.release.batches import BatchSanitiser
+from discreet.release.given import kept_names
 from discreet.release.kept_columns import KeptInPassing
 from discreet.release.keyed_draws import keyed_draws
 from discreet.release.refusals import Rules, policy_in_force
@@ -85,7 +86,7 @@ def sanitise_batches(
     if isinstance(stated, WhoseRows) and stated.rule is not Rule.single:
         raise ReleaseError("a protocol with a rule for several rows of a person", where="rows", remedy=WHOLE)
     draws = keyed_draws(key, identity, protocol.digest)
-    kernel = BatchSanitiser(protocol, Keystream.fresh(), tuple(keep), draws)
+    kernel = BatchSanitiser(protocol, Keystream.fresh(), kept_names(keep), draws)
     if rules.watches(kernel):
         raise ReleaseError("a policy with a rule for the kept columns", where="policy", remedy=WHOLE)
     schema, parts = _opened(batches)

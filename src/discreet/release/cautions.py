@@ -11,6 +11,7 @@ from discreet.protocol.strata import AnyProtocol
 from discreet.records.no_numbers import MOST_UNKNOWN
 from discreet.release.check import ColumnCount, Finding, LawChange
 from discreet.release.identity_risk import IdentityRisk
+from discreet.release.law_change import HOLDS
 from discreet.release.record_counts import RecordCounts
 
 ROUNDING: Final = 1e-9
@@ -63,7 +64,6 @@ def cautions(
         promised = rounded_up(protocol.epsilon)
         warn(
             f"at the law of this table the level is {rounded_up(law.level)}, not {promised}",
-            remedy="The promise holds at the distribution in the file. Design on this table, or promise a robust "
-            "notion.",
+            remedy=f"{HOLDS}. Design on this table.",
         )
     return found

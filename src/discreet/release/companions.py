@@ -69,16 +69,27 @@ def published(files: Mapping[str, AtomicFile], contents: Mapping[str, bytes], ta
         beside(target, DECODING).unlink(missing_ok=True)
 
 
-def described(public: AnyPublic, schema: pa.Schema, kind: Format, target: Target, path: str) -> dict[str, bytes]:
-    """Public file, descriptor, and a decoding where outputs are not values."""
+def described(
+    public: AnyPublic, schema: pa.Schema, kind: Format, target: Target, path: str, law: Mapping[str, Any] | None = None
+) -> dict[str, bytes]:
+    """Public file, descriptor, and a decoding where outputs are not values; `law` is what holds in the place of a
+    promise that is broken."""
     encoded = public.encode()
     digest = hashlib.sha256(encoded).hexdigest()
-    contents = {PUBLIC: encoded, PACKAGE: data_package(public, digest, schema, kind, target, path)}
+    contents = {PUBLIC: encoded, PACKAGE: data_package(public, digest, schema, kind, target, path, law)}
     meanings = decoding(public)
     return contents if meanings is None else {**contents, DECODING: meanings}
 
 
-def data_package(public: AnyPublic, digest: str, schema: pa.Schema, kind: Format, target: Target, path: str) -> bytes:
+def data_package(
+    public: AnyPublic,
+    digest: str,
+    schema: pa.Schema,
+    kind: Format,
+    target: Target,
+    path: str,
+    law: Mapping[str, Any] | None = None,
+) -> bytes:
     """The descriptor of the released file, whose columns `schema` has, and of the public file with this digest."""
     one = public.first if isinstance(public, StratifiedPublic) else public
     file, slug = Path(path).name, _slug(Path(path).name)
@@ -88,12 +99,13 @@ def data_package(public: AnyPublic, digest: str, schema: pa.Schema, kind: Format
         "$schema": PROFILE,
         "name": slug,
         "title": title,
-        "description": one.promise,
+        "description": one.promise if law is None else f"Not promised of these records: {law['accepted']}.",
         "discreet": {
             "notion": words_of(lead).name,
             "epsilon": lead.epsilon,
             **({"also": [{"notion": words_of(n).name, "epsilon": n.epsilon} for n in others]} if others else {}),
             "protocol_sha256": one.protocol_digest,
+            **({} if law is None else {"law": law}),
             "public": f"{file}.{PUBLIC}",
             "public_sha256": digest,
         },

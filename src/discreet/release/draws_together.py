@@ -185,7 +185,12 @@ def unassumed_total(protocol: AnyProtocol, draws: int, rows: int = 1, place: int
         return total_epsilon(protocol, draws, place=place)
     if tables > 1:
         return 1.0 if isinstance(promise_of(protocol).promises[place], (Guess, Shift)) else math.inf
-    apart = max(unassumed_level(one.channel, one.joint, draws * rows) for one in strata_of(protocol))
+    return whatever_the_law(protocol, draws * rows, place)
+
+
+def whatever_the_law(protocol: AnyProtocol, drawn: int, place: int = 0) -> float:
+    """What so many draws tell, of whatever rows of a person and at whatever distribution."""
+    apart = max(unassumed_level(one.channel, one.joint, drawn) for one in strata_of(protocol))
     return _by_ratio(promise_of(protocol).promises[place], apart)
 
 

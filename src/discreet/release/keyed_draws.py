@@ -44,6 +44,7 @@ from discreet.arrays import Codes
 from discreet.exceptions import ParameterError, ReleaseError, TableError
 from discreet.records.cells import as_text, plain
 from discreet.records.persons import Rule, asked_again
+from discreet.release.given import named_path
 
 Words = NDArray[np.uint64]
 
@@ -274,7 +275,7 @@ def keyed_draws(key: str | os.PathLike[str] | None, identity: str | None, digest
     """Draws that repeat, where a key and a column of ids are given."""
     if (key is None) != (identity is None):
         raise ParameterError("a key and an id go together", where="key, identity", remedy="Give both, or neither.")
-    return None if key is None or identity is None else KeyedDraws.from_file(Path(key), identity, digest)
+    return None if key is None or identity is None else KeyedDraws.from_file(named_path(key, "key"), identity, digest)
 
 
 def _encryptor(key: bytes) -> Callable[[bytes], bytes]:

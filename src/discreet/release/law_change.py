@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -17,12 +18,11 @@ import pyarrow as pa
 
 from discreet.arrays import Floats, Integers
 from discreet.attribute import Attribute
+from discreet.audit.least_levels import at_one_law
 from discreet.audit.letter_order import columns_filled
 from discreet.channel import Channel
 from discreet.exceptions import DiscreetError, ReleaseError
 from discreet.joint import Joint
-from discreet.notions import LDP, RLDP
-from discreet.notions.notion import at_prior
 from discreet.protocol import Protocol
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 from discreet.records.letters import LetterReader
@@ -30,7 +30,9 @@ from discreet.release.check import LawChange
 from discreet.release.record_counts import RecordCounts
 from discreet.release.rows_law import Shares
 from discreet.release.secret_cells import with_secrets
+from discreet.uncertainty.tails import Decay, noise_reach
 
+HOLDS: Final = "LDP and LIP hold at the distribution in the file, RLDP and RLIP at those of their set"
 CHANCE: Final = 0.01
 """How often a table of the same law is said to have another one."""
 
@@ -127,8 +129,8 @@ def level_at(protocol: Protocol, met: Floats) -> float | None:
     joint = protocol.joint
     if met.size != joint.probabilities.size:
         return None
-    notion = LDP(protocol.notion.epsilon) if isinstance(protocol.notion, RLDP) else protocol.notion
-    if not at_prior(notion):
+    notion = at_one_law(protocol.notion)
+    if notion is None:
         return None
     table = met.reshape(joint.probabilities.shape)
     there = Joint(table / table.sum(), joint.secrets, joint.releases, form=joint.form)
@@ -154,4 +156,17 @@ def by_chance(protocol: AnyProtocol, prior: Floats, n: int) -> float:
     sample = counted if protocol.source != "given" and protocol.joint.n else None
     spread = float(np.sqrt(np.clip(prior * (1 - prior), 0, None)).sum()) / 2
     sizes = [n, *([sample] if sample else [])]
-    return sum(spread / math.sqrt(size) + math.sqrt(math.log(len(sizes) / CHANCE) / (2 * size)) for size in sizes)
+    drawn = sum(spread / math.sqrt(size) + math.sqrt(math.log(len(sizes) / CHANCE) / (2 * size)) for size in sizes)
+    return drawn + by_noise(protocol)
+
+
+def by_noise(protocol: AnyProtocol) -> float:
+    """What noise moves the law of the letters by, all but one time in a hundred: every letter by no more than the noise
+    of its cells, and at most twice as much where negative shares are set to zero."""
+    noise, strata = protocol.joint.noise, strata_of(protocol)
+    if noise is None:
+        return 0.0
+    letters = sum(len(one.joint.prior) for one in strata)
+    cells = max(1, protocol.joint.probabilities.size // len(protocol.joint.prior))
+    reach = noise_reach(cells, Decay.of(noise.exact / 2), Fraction(repr(CHANCE)) / letters)
+    return letters * reach / max(1, sum(one.joint.n or 0 for one in strata))

@@ -22,8 +22,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from numbers import Real
@@ -37,18 +38,31 @@ from discreet.notions.notion import words_of
 from discreet.phrases import rounded_up
 from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol, promise_of
-from discreet.records.persons import MOST_ROWS
-from discreet.release.draws_together import ROUNDING, condition_of, told_nothing, total_epsilon, unassumed_total
+from discreet.release.draws_together import (
+    ROUNDING,
+    condition_of,
+    told_nothing,
+    total_epsilon,
+    unassumed_total,
+    whatever_the_law,
+)
+from discreet.release.given import named_path
 from discreet.release.keyed_draws import CONSTRUCTION, KeyedDraw
+from discreet.release.ledger_events import (
+    LARGEST_BUDGET,
+    counted_rows,
+    draw_of,
+    events_of,
+    independent,
+    most_of,
+    tables_of,
+)
 
 ANY_DATA: Final = "the data"
 OTHER_PEOPLE: Final = (
     "Releases about different people do not add up: a promise is about the releases that a person is in. Whoever is in "
     "both has both, and then they do."
 )
-UNREADABLE: Final = {"event": "release", "data": None, "key": None, "protocol": None}
-LARGEST_BUDGET: Final = 1e300
-"""Beyond, sums of levels are no numbers any more; nobody means such a budget."""
 
 
 class _TooMuch(BudgetError):
@@ -88,7 +102,8 @@ class Ledger:
     """`data` names the records: what is released under the same name is taken to be about the same people.
 
     `repeat` says that a further draw is meant, `rows` how many rows of one person are drawn by themselves, `one_of`
-    among how many the one that is drawn is chosen; what a `policy` allows, all releases together may tell.
+    among how many the one that is drawn is chosen; what a `policy` allows, all releases together may tell. At a table
+    where the promise is broken, levels are those measured `there`.
     `path` is the book beside the protocol; the common book of all its copies is kept as well (see `ledger_book`).
     """
 
@@ -100,6 +115,7 @@ class Ledger:
     rows: int = 1
     one_of: int = 1
     policy: Policy | None = None
+    there: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def beside(
@@ -123,7 +139,7 @@ class Ledger:
     ) -> Ledger:
         """In this file, or in the user's data folder, beside the common book."""
         common = common_book(protocol.digest)
-        own = Path(path) if path else common.with_suffix(f".own{LEDGER}")
+        own = named_path(path, "ledger") if path else common.with_suffix(f".own{LEDGER}")
         return cls(own, protocol, _name(data), repeat=repeat)
 
     def of_rows(self, rows: int, one_of: int = 1) -> Ledger:
@@ -133,6 +149,10 @@ class Ledger:
     def under(self, policy: Policy | None) -> Ledger:
         return replace(self, policy=policy)
 
+    def at(self, there: Mapping[str, float]) -> Ledger:
+        """The same for a table where the promise is broken and these levels were measured, by notion."""
+        return replace(self, there=there)
+
     def account(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """What one more release would come to; BudgetError if that is more than was declared.
 
@@ -140,18 +160,18 @@ class Ledger:
         account says that it is the least that it can come to.
         """
         with self._locked() as books:
-            return self._account(_events(books), draw, checked_budget(budget))
+            return self._account(events_of(books), draw, checked_budget(budget))
 
     def foretold(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """What `account` says, from books that are only read: where there is none, none is begun."""
         with unchanged(common_book(self.protocol.digest), self.path, self.read) as books:
-            return self._account(_events(books), draw, checked_budget(budget))
+            return self._account(events_of(books), draw, checked_budget(budget))
 
     def enter(self, draw: KeyedDraw | None = None, budget: float | None = None) -> Account:
         """Enter a release that is about to be published; what all of them come to with it."""
         budget = checked_budget(budget)
         with self._locked() as books:
-            events = _events(books)
+            events = events_of(books)
             account = self._account(events, draw, budget)
             if budget is not None and budget != self._budget(events):
                 self._append(books, {"event": "budget", "data": self.data, "epsilon": budget})
@@ -159,18 +179,19 @@ class Ledger:
             remembered |= {"repeat": True} if self.repeat else {}
             remembered |= {"rows": self.rows} if self.rows > 1 else {}
             remembered |= {"one_of": self.one_of} if self.one_of > 1 else {}
+            remembered |= {"there": dict(self.there)} if self.there else {}
             self._append(books, {"event": "release", "data": self.data, **remembered})
             return account
 
     def draws(self) -> int:
         """Independent draws of every record so far."""
         with self._locked() as books:
-            return independent(self._past(_events(books)))
+            return independent(self._past(events_of(books)))
 
     def entered(self) -> list[dict[str, Any]]:
         """Every release of these records so far, whatever became of it, from books that are only read."""
         with unchanged(common_book(self.protocol.digest), self.path, self.read) as books:
-            return self._mine(_events(books))
+            return self._mine(events_of(books))
 
     def _locked(self) -> AbstractContextManager[OpenBooks]:
         return locked(common_book(self.protocol.digest), self.path, self.read)
@@ -210,7 +231,8 @@ class Ledger:
             ),
             "If one more draw is meant: --repeat (repeat=True).": accepted(replace(self, repeat=True), draw, budget),
         }
-        return " ".join(way for way, works in told.items() if works) or "Design for a smaller level."
+        otherwise = "Design on this table." if self.there else "Design for a smaller level."
+        return " ".join(way for way, works in told.items() if works) or otherwise
 
     def _judged(self, events: list[dict[str, Any]], draw: KeyedDraw | None, budget: float | None) -> Account:
         known = self._budget(events)
@@ -222,9 +244,9 @@ class Ledger:
         past = self._past(events)
         draws = independent([*past, draw])
         mine = self._mine(events)
-        rows = max([self.rows, *(_rows(event, "rows") for event in mine)])
-        chosen = max([self.one_of, *(_rows(event, "one_of") for event in mine)])
-        tables = _tables([*past, draw])
+        rows = max([self.rows, *(counted_rows(event, "rows") for event in mine)])
+        chosen = max([self.one_of, *(counted_rows(event, "one_of") for event in mine)])
+        tables = tables_of([*past, draw])
         condition = condition_of(self.protocol, draws, rows, chosen, tables)
         unread = draw is not None and draw.people is None
         if self.repeat and not 0 < independent(past) < draws + unread:
@@ -233,18 +255,24 @@ class Ledger:
                 where=self.path.name,
                 remedy="Leave out --repeat (repeat=True), which is for one more draw on purpose.",
             )
+        there = most_of([self.there, *(event.get("there", {}) for event in mine)])
         supposed = not condition or draws == independent(past) or (self.repeat and limit is None)
         levels = []
         for place, one in enumerate(promise_of(self.protocol).promises):
-            if place and max(draws, rows) == 1:
+            if place and max(draws, rows) == 1 and not there:
                 continue
-            levels.append((words_of(one).name, total_epsilon(self.protocol, draws, rows, draws, place, tables)))
+            name, level = words_of(one).name, total_epsilon(self.protocol, draws, rows, draws, place, tables)
+            if there:
+                level = max(level, self._elsewhere(draws, rows, place, there.get(name, 0.0)))
+            levels.append((name, level))
             what = f"{levels[-1][0]} level" if place else "epsilon"
             declared = "" if place or limit is None else f"the declared budget of {limit:g}"
-            again = math.inf if draws == independent(past) else self._sum(draws, rows, place)
+            first = draws == independent(past) or (draws == 1 and bool(there))
+            again = math.inf if first else self._sum(draws, rows, place)
             allowed = limit if declared and limit is not None else again
             self._hold(what, draws, levels[-1][1], allowed, declared)
-            sure = unassumed_total(self.protocol, draws, rows, place, tables) if condition else levels[-1][1]
+            sure = unassumed_total(self.protocol, draws, rows, place, tables) if condition else level
+            sure = max(sure, level)
             if not supposed:
                 what = f"{what}, whatever the rows and values of one person have to do with each other,"
                 self._hold(what, draws, sure, allowed, declared)
@@ -254,6 +282,11 @@ class Ledger:
         (_, epsilon), *others = levels
         least = unread and draws == independent(past)
         return Account(draws, epsilon, limit, people, rows, self.repeat, tuple(others), condition, least)
+
+    def _elsewhere(self, draws: int, rows: int, place: int, measured: float) -> float:
+        """What so many draws tell where the promise is broken: what was measured of one; of several nothing is known
+        but what holds at every law."""
+        return measured if draws == rows == 1 else whatever_the_law(self.protocol, draws * rows, place)
 
     def _sum(self, draws: int, rows: int, place: int = 0) -> float:
         """What so many draws come to where levels add up, counted from where nothing is told; any, if asked for."""
@@ -291,7 +324,7 @@ class Ledger:
                 where=self.path.name,
                 remedy="If this is about other people, give them a name: --people NAME, people=….",
             )
-        return [_draw(event) for event in mine]
+        return [draw_of(event) for event in mine]
 
     def _mine(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [event for event in events if event["event"] == "release" and event.get("data") in (self.data, None)]
@@ -309,7 +342,7 @@ def ledger_of(
         raise ParameterError(
             "a budget, a name or a repeat without a ledger", where="ledger", remedy="Name a file for it."
         )
-    return None if path is None else Ledger(Path(path), protocol, _name(data), repeat=repeat)
+    return None if path is None else Ledger(named_path(path, "ledger"), protocol, _name(data), repeat=repeat)
 
 
 def checked_budget(budget: Any) -> float | None:
@@ -328,58 +361,3 @@ def _name(people: Any) -> str:
     if not isinstance(people, str | None):
         raise ParameterError("a name for people that is no text", where="people", remedy='Give text: people="2024".')
     return people or ANY_DATA
-
-
-def independent(past: list[KeyedDraw | None]) -> int:
-    """Keyed releases that agree in key, column of ids and people are one draw, those with fresh randomness one each."""
-    keyed = {draw for draw in past if draw is not None}
-    unread = {draw for draw in keyed if draw.people is None}
-    known = {(draw.key, draw.identity) for draw in keyed - unread}
-    return len(keyed - unread) + len({(d.key, d.identity) for d in unread} - known) + past.count(None)
-
-
-def _tables(draws: list[KeyedDraw | None]) -> int:
-    """How many tables that differ, in ids or in what people have, one key drew at most. What a draw depends on is the
-    id, not what its column is called."""
-    found: dict[str, set[tuple[str, str]]] = {}
-    for draw in draws:
-        if draw is not None and draw.people is not None:
-            found.setdefault(draw.key, set()).add((draw.identity, draw.people))
-    return max(map(len, found.values()), default=1)
-
-
-def _draw(event: dict[str, Any]) -> KeyedDraw | None:
-    """The draw of an event; one that does not say whose ids it used is a draw of its own."""
-    if not isinstance(event.get("key"), str):
-        return None
-    return KeyedDraw(event["key"], str(event.get("identity")), str(event.get("people")))
-
-
-def _rows(event: dict[str, Any], name: str) -> int:
-    """Rows of one person that a release drew by themselves, or chose one of; one where it does not say."""
-    return int(event.get(name, 1))
-
-
-def _events(books: OpenBooks) -> list[dict[str, Any]]:
-    return [_event(line) for line in books.lines()]
-
-
-def _event(line: bytes) -> dict[str, Any]:
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return dict(UNREADABLE)
-    return event if isinstance(event, dict) and _sound(event) else dict(UNREADABLE)
-
-
-def _sound(event: dict[str, Any]) -> bool:
-    """Whether the event is one that `enter` writes, or one with more fields; nobody has more rows than a table."""
-    if not all(isinstance(event.get(name), str | None) for name in ("data", "key", "protocol")):
-        return False
-    counted = [event.get(name, 1) for name in ("rows", "one_of")]
-    if not all(type(rows) is int and 0 < rows <= MOST_ROWS for rows in counted):
-        return False
-    declared = event.get("epsilon")
-    if event.get("event") == "budget":
-        return isinstance(declared, int | float) and not isinstance(declared, bool) and 0 < declared <= LARGEST_BUDGET
-    return event.get("event") == "release"

@@ -40,12 +40,13 @@ from discreet.arrays import Integers
 from discreet.exceptions import DiscreetError, InOwnWords, ReleaseError
 from discreet.files.atomic_file import hashing
 from discreet.randomness import Keystream
+from discreet.records.source import TIMES
 from discreet.records.writer import write_records
 from discreet.release.batches import BatchSanitiser, ReleaseLaw
 from discreet.release.keyed_draws import KeyedDraws, Words, keyed_draws
 from discreet.release.readings import Reading, reading_of
 
-PLACE, DOUBT, TIMES, MADE_ID = "place", "doubt", "records", "discreet id"
+PLACE, DOUBT, MADE_ID = "place", "doubt", "discreet id"
 NONCE_BYTES: Final = 12
 HELD_ROWS, HELD_BYTES = 1 << 22, 1 << 26
 """Drafts that a machine holds before it seals them: few large messages cost less than many small ones."""
@@ -264,7 +265,7 @@ class _DrawnPart:
     def _count(self, batch: pa.RecordBatch) -> None:
         if not self.job.counted or self._too_many:
             return
-        met = pa.Table.from_batches([batch.select(list(self.job.counted))])
+        met = pa.table({name: _told_apart(batch.column(name)) for name in self.job.counted})
         ones = met.append_column(TIMES, pa.array(np.ones(len(met), np.int64)))
         self._cells = summed_cells([table for table in (self._cells, summed_cells([ones])) if table is not None])
         self._too_many = len(self._cells) > MOST_CELLS
@@ -284,6 +285,13 @@ def _buckets(places: Words, buckets: int) -> np.ndarray[Any, Any]:
     """The bucket of every place: ⌊place · buckets / 2^64⌋, so that later buckets hold later places."""
     top = places >> np.uint64(40)
     return (top * np.uint64(buckets) >> np.uint64(24)).astype(np.uint16 if buckets <= 1 << 16 else np.uint32)
+
+
+def _told_apart(cells: pa.Array) -> pa.Array:
+    """Cells that can be counted: lists, structs and maps as texts, equal where they are."""
+    if not pa.types.is_nested(cells.type):
+        return cells
+    return pa.array([None if cell is None else repr(cell) for cell in cells.to_pylist()], pa.large_string())
 
 
 def summed_cells(tables: list[pa.Table]) -> pa.Table:
@@ -361,4 +369,13 @@ class _OrderedPart:
         self.repeated += int(np.count_nonzero((ordered[1:] == ordered[:-1]) & (doubts[1:] == doubts[:-1])))
         names = [self.kernel.column, *self.kernel.keep]
         draft = pa.record_batch(whole.columns[2:], names=names).take(pa.array(order))
-        return self.kernel.finish(draft)
+        return _in_zones(self.kernel.finish(draft), self.job.schema)
+
+
+def _in_zones(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The same moments in the time zone that the schema names: a worker may be told them in its own."""
+    for place, field_there in enumerate(schema):
+        kinds = batch.schema.field(place).type, field_there.type
+        if kinds[0] != kinds[1] and all(pa.types.is_timestamp(kind) and kind.tz for kind in kinds):
+            batch = batch.set_column(place, field_there, batch.column(place).cast(field_there.type))
+    return batch

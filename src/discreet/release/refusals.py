@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,10 @@ from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.draws_together import total_epsilon
 from discreet.release.identity_risk import smallest_cell
 from discreet.release.record_counts import RecordCounts, ValueColumn
+
+BROKEN: Final = (
+    "not the law that the protocol was proven for: what is promised does not hold at this table, these levels do"
+)
 
 
 def check_unknown(unknown: int, records: int, anyway: bool) -> None:
@@ -56,10 +61,13 @@ def check_suffix(target: str, stated: object) -> None:
     )
 
 
-def circumstances(protocol: AnyProtocol, k: int | None, rows: int = 1) -> Circumstances:
+def circumstances(
+    protocol: AnyProtocol, k: int | None, rows: int = 1, there: Mapping[str, float] = MappingProxyType({})
+) -> Circumstances:
     """What a policy asks about a release; `k` is None where it is not known. Of several promises the first is the
     notion, and every one has its level. Levels are a person's, of whom the release draws up to so many rows by
-    themselves: what these tell together, or what was promised for all of them where that is more."""
+    themselves: what these tell together, or what was promised for all of them where that is more; or those of a table
+    where the promise is broken, if they were measured `there`."""
     strata = strata_of(protocol)
     given = tuple(one.name for one in protocol.given) if isinstance(protocol, StratifiedProtocol) else ()
     tables = [one.joint.counts for one in strata]
@@ -70,20 +78,27 @@ def circumstances(protocol: AnyProtocol, k: int | None, rows: int = 1) -> Circum
         (words_of(one).name, total_epsilon(protocol, 1, rows, place=place))
         for place, one in enumerate(promise_of(protocol).promises)
     ]
-    epsilon = max(epsilon, protocol.statement.to_a_unit(protocol.epsilon))
-    return Circumstances(leading, epsilon, robust, given, secret, k, tuple(beside))
+    epsilon = max(epsilon, protocol.statement.to_a_unit(protocol.epsilon), there.get(leading, 0.0))
+    beside = [(name, max(level, there.get(name, 0.0))) for name, level in beside]
+    return Circumstances(leading, epsilon, robust and not there, given, secret, k, tuple(beside))
 
 
 def check_policy(
-    policy: Policy | None, protocol: AnyProtocol, rows: int = 1, k: int | None = None, *, k_known: bool
+    policy: Policy | None,
+    protocol: AnyProtocol,
+    rows: int = 1,
+    k: int | None = None,
+    *,
+    k_known: bool,
+    there: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
     """ReleaseError that quotes every rule that the release would break; k is left out while it is not counted yet."""
     if policy is None:
         return
-    release = circumstances(protocol, k, rows)
+    release = circumstances(protocol, k, rows, there)
     found = [str(breach) for breach in policy.breaches(release) if k_known or not breach.rule.startswith("k = ")]
     if found:
-        raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was drawn.")
+        raise ReleaseError("; ".join(found), where="policy", remedy="Nothing was released.")
 
 
 def load_shown(path: Path, digest: str | None) -> AnyProtocol:
@@ -106,6 +121,8 @@ class Rules:
     unknown_anyway: bool = False
     k: int | None = None
     rows: int = 1
+    there: dict[str, float] = field(default_factory=dict)
+    """Levels by notion at a table where the promise is broken, which is released all the same."""
     _counts: RecordCounts | None = None
 
     def before(self, protocol: AnyProtocol, rows: int = 1) -> None:
@@ -148,9 +165,23 @@ class Rules:
             self.k = smallest_cell(counts.kept(), counts.counts) if counts.complete else 1
         check_policy(self.policy, protocol, self.rows, self.k, k_known=True)
 
+    def at(self, there: Mapping[str, float], protocol: AnyProtocol) -> None:
+        """Once it is known which levels hold at a table where the promise is broken."""
+        self.there = dict(there)
+        if there:
+            check_policy(self.policy, protocol, self.rows, self.k, k_known=True, there=there)
+
+    @property
+    def law(self) -> dict[str, Any] | None:
+        """What holds at a table where the promise is broken."""
+        levels = [{"notion": name, "epsilon": level} for name, level in self.there.items()]
+        return {"accepted": BROKEN, "levels": levels} if levels else None
+
     def statement(self) -> dict[str, Any]:
-        """What may be published: the policy, and k of columns that are published themselves."""
+        """What may be published: the levels of a table where the promise is broken, the policy, and k of columns that
+        are published themselves."""
         said: dict[str, Any] = {"unknown_values": "any number of them accepted"} if self.unknown_anyway else {}
+        said |= {} if self.law is None else {"law": self.law}
         if self.policy is not None:
             said["policy"] = {"sha256": self.policy.digest, **({"k": self.k} if self._counts is not None else {})}
         return said

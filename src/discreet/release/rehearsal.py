@@ -36,6 +36,7 @@ from discreet.records.writer import check_cells_fit
 from discreet.release.batches import BatchSanitiser, Tally
 from discreet.release.cautions import cautions
 from discreet.release.check import Check, Finding, People, column_count, refused_into, worths
+from discreet.release.chosen_cells import ChosenCells
 from discreet.release.draws_together import draws_told
 from discreet.release.identity_risk import BestGuess, best_guess, identity_risk
 from discreet.release.kept_columns import (
@@ -52,6 +53,7 @@ from discreet.release.law_change import CountedLaw, law_change
 from discreet.release.ledger import Account, Ledger
 from discreet.release.record_counts import LetterColumn, RecordCounts, ValueColumn
 from discreet.release.refusals import check_policy, check_unknown
+from discreet.release.released_table import check_kind
 from discreet.release.secret_cells import merged_away, secret_columns, secrets_in, with_secrets
 from discreet.release.table_checks import levels_there, readable_twice, refuse_law, rests_on_law
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
@@ -83,6 +85,8 @@ class Rehearsal:
     whose: RowsInForce = field(default_factory=RowsInForce)
     warnings: list[Finding] = field(default_factory=list)
     refusals: list[Finding] = field(default_factory=list)
+    there: dict[str, float] = field(default_factory=dict)
+    chosen: ChosenCells | None = None
     held: HeldTable = field(default_factory=lambda: HeldTable(None))
 
     @contextmanager
@@ -93,10 +97,10 @@ class Rehearsal:
     def warn(self, what: str, where: str = "", remedy: str = "") -> None:
         self.warnings.append(Finding(what, where, remedy))
 
-    def run(self, table: Any) -> Check:
+    def run(self, given: Any) -> Check:
         """Read the table, as a release would."""
         with self.refusing():
-            self.held = HeldTable.of(table)
+            self.held = HeldTable.of(given)
         table = self.held.records
         if table is None:
             return self._check(promise=self._promise())
@@ -117,11 +121,14 @@ class Rehearsal:
             with self._opened(kernel, table) as source:
                 schema, kind = kernel.schema(source.schema), self.written
                 with self.refusing():
+                    check_kind(given, schema)
+                with self.refusing():
                     if kind:
                         check_cells_fit(schema, self.keep, source.format if kind == "as read" else kind)
                 counts, tally = self._read(source, kernel), kernel.tally
                 unreadable = source.unreadable
             spent = time.perf_counter() - started
+            self.chosen = self._chosen_cells(kernel, table)
         if counts is None:
             with self.refusing():
                 self._check_ids(table)
@@ -149,6 +156,13 @@ class Rehearsal:
                 for batch in source:
                     ids.add(batch)
             ids.check()
+
+    def _chosen_cells(self, kernel: BatchSanitiser, table: Any) -> ChosenCells | None:
+        """What k may be, where it depends on which rows are chosen and a policy asks for it."""
+        if self.policy is None or self.policy.k is None or not self.keep or self.whose.persons is None:
+            return None
+        with self._opened(kernel, table) as source:
+            return ChosenCells.of(map(kernel.published, source), self.keep, self.whose.persons)
 
     def _read(self, source: RecordSource, kernel: BatchSanitiser) -> RecordCounts:
         joint, there = self.protocol.joint, source.schema.names
@@ -198,8 +212,16 @@ class Rehearsal:
             guess = self._guess(counts, letters, secret)
         beside = self._beside_kept(counts, table) if secrets else None
         k = counts.records if not self.keep else identity.smallest if identity else 1
+        k = k if self.chosen is None else self.chosen.most
         with self.refusing():
-            check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True)
+            check_policy(self.policy, self.protocol, self.whose.drawn, k, k_known=True, there=self.there)
+        if self.chosen is not None and self.policy is not None and self.chosen.least < (self.policy.k or 0) <= k:
+            self.warn(
+                f"which row of a person is released is chosen then: k is {self.chosen.told}, and the policy says "
+                f"k = {self.policy.k}",
+                "policy",
+                "The release is refused where it comes out too small. Keep fewer columns, or coarser ones.",
+            )
         with self.refusing():
             check_unknown(tally.unknown, counts.records, self.unknown_anyway)
         account = self._account()
@@ -228,7 +250,7 @@ class Rehearsal:
 
     def _judge_law(self, counts: RecordCounts, secret: Integers | None) -> None:
         """Refused where `sanitise` refuses a table whose letters have another law."""
-        if secret is None or self.law_anyway or not rests_on_law(self.protocol) or not self.whose.as_counted:
+        if secret is None or not rests_on_law(self.protocol) or not self.whose.as_counted:
             return
         law = law_change(CountedLaw(self.protocol, ()).counted(counts))
         if law is None or law.distance <= law.by_chance:
@@ -238,8 +260,9 @@ class Rehearsal:
         met = np.zeros((strata, joint.probabilities.size + 1), np.int64)
         np.add.at(met, (counts.strata(), cells), counts.counts)
         with self.refusing():
-            if (found := levels_there(self.protocol, met[:, :-1])) is not None:
-                refuse_law(found)
+            found = levels_there(self.protocol, met[:, :-1])
+            if refuse_law(found, anyway=self.law_anyway) and found is not None:
+                self.there = found.stated
 
     def _beside_kept(self, counts: RecordCounts, table: Any) -> float | None:
         """The level beside the kept columns; refused where `sanitise` refuses it, which judges the same counts."""
@@ -286,7 +309,7 @@ class Rehearsal:
             if self.keyed is not None and not self.several_rows and self.whose.tied is None:
                 self.keyed.check_repeated()
             if self.ledger is not None:
-                ledger = self.ledger.of_rows(self.whose.drawn, self.whose.one_of).under(self.policy)
+                ledger = self.ledger.of_rows(self.whose.drawn, self.whose.one_of).under(self.policy).at(self.there)
                 return ledger.foretold(self.keyed.draw if self.keyed else None, self.budget)
         return None
 

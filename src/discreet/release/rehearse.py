@@ -10,14 +10,16 @@ from discreet.policy import Policy
 from discreet.protocol.strata import AnyProtocol
 from discreet.records.source import format_of
 from discreet.release.check import Check, Finding, refused_into
+from discreet.release.given import kept_names
 from discreet.release.keyed_draws import keyed_draws
 from discreet.release.ledger import Ledger, ledger_of
 from discreet.release.refusals import load_shown, policy_in_force
 from discreet.release.rehearsal import Rehearsal
-from discreet.release.sanitise import Job, check_target
+from discreet.release.sanitise import NO_VALUES, Job, check_target
 from discreet.release.whose_rows import RowsAsked
 
 
+@NO_VALUES
 def rehearse(
     table: Any,
     protocol: AnyProtocol,
@@ -71,14 +73,17 @@ def rehearse(
         asked["keyed"] = keyed_draws(key, identity, protocol.digest)
     with refused_into(refusals):
         asked["ledger"] = ledger_of(ledger, protocol, data if people is None else people, budget, repeat)
+    with refused_into(refusals):
+        asked["keep"] = kept_names(keep)
     options = Rehearsal(
-        protocol, tuple(keep), keep_order, encoding, several_rows=several_rows, unknown_anyway=unknown_anyway,
-        keep_anyway=keep_anyway, law_anyway=law_anyway,
+        protocol, keep_order=keep_order, encoding=encoding, several_rows=several_rows,
+        unknown_anyway=unknown_anyway, keep_anyway=keep_anyway, law_anyway=law_anyway,
         budget=budget, refusals=refusals, rows=RowsAsked(person, household, rows, one_row_per_person), **asked,
     )  # fmt: skip
     return options.run(table)
 
 
+@NO_VALUES
 def rehearse_file(job: Job) -> Check:
     """What `sanitise_file` would do with this job; where there is no target, the rules for targets are left out.
 

@@ -7,34 +7,63 @@ What is said about the draw goes along where the kind has a place for it: in the
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import narwhals as nw
 import pyarrow as pa
 
+from discreet.exceptions import InOwnWords, ReleaseError
 from discreet.release.manifest import FORMAT
 
+_ARROW: Final = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
-def like(original: Any, released: pa.Table, said: dict[str, Any]) -> Any:
-    """The table as the kind that came in, with what is said about it where that kind has a place for it."""
-    released = released.replace_schema_metadata({FORMAT: json.dumps(said)})
-    if isinstance(original, pa.Table):
-        return released
+
+Said = dict[str, Any]
+
+
+def _not_given_back(_: Exception) -> ReleaseError:
+    return ReleaseError(
+        "what is released cannot be made a frame of the kind that was given",
+        where="the table",
+        remedy="Give a table of Arrow, pandas or polars, or a path; a frame of Spark to discreet.spark.sanitise.",
+    )
+
+
+def check_kind(original: Any, schema: pa.Schema) -> None:
+    """ReleaseError, before anything is drawn, where these columns could not be made the kind that came in."""
+    like(original, schema.empty_table())
+
+
+@InOwnWords(_not_given_back)
+def like(original: Any, released: pa.Table) -> Callable[[Said], Any]:
+    """The table as the kind that came in, made now, so that nothing can fail once the draw is entered; what is said
+    about it goes along later, where that kind has a place for it."""
+    frame = None if isinstance(original, _ARROW) else nw.from_native(original, pass_through=True)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        return lambda said: _in_arrow(original, released.replace_schema_metadata({FORMAT: json.dumps(said)}))
+    if frame.implementation.is_pandas():
+        native = _in_pandas(released)
+        return lambda said: _with_attrs(native, said)
+    if isinstance(frame, nw.DataFrame):
+        made = nw.from_arrow(released, backend=frame.implementation).to_native()
+    elif frame.implementation.is_polars():
+        made = nw.from_arrow(released, backend="polars").lazy().to_native()
+    else:
+        made = nw.from_native(released).lazy(backend=frame.implementation).to_native()
+    return lambda said: made
+
+
+def _in_arrow(original: Any, released: pa.Table) -> Any:
     if isinstance(original, pa.RecordBatchReader):
         return released.to_reader()
     if isinstance(original, pa.RecordBatch):
         whole = released.combine_chunks().to_batches()
         return whole[0] if len(whole) else pa.RecordBatch.from_pylist([], released.schema)
-    frame = nw.from_native(original, pass_through=True)
-    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
-        return nw.from_arrow(released, backend="polars").lazy().to_native()
-    if isinstance(frame, nw.LazyFrame):
-        return nw.from_native(released).lazy(backend=frame.implementation).to_native()
-    if not isinstance(frame, nw.DataFrame):
-        return released
-    if not frame.implementation.is_pandas():
-        return nw.from_arrow(released, backend=frame.implementation).to_native()
-    native = _in_pandas(released)
+    return released
+
+
+def _with_attrs(native: Any, said: Said) -> Any:
     native.attrs[FORMAT] = said
     return native
 

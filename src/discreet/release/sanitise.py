@@ -34,13 +34,14 @@ from discreet.records.writer import check_cells_fit, write_records
 from discreet.release.batches import BatchSanitiser
 from discreet.release.companions import MANIFEST, beside, described, published, unpublished_beside, written_files
 from discreet.release.draws_together import draws_told
+from discreet.release.given import kept_names
 from discreet.release.in_passing import InPassing
 from discreet.release.kept_columns import check_kept
 from discreet.release.keyed_draws import KeyedDraw, KeyedDraws, keyed_draws
 from discreet.release.ledger import Account, Ledger, ledger_of
 from discreet.release.manifest import account_of, manifest, statement
 from discreet.release.refusals import Rules, check_suffix, load_shown, policy_in_force
-from discreet.release.released_table import like
+from discreet.release.released_table import check_kind, like
 from discreet.release.shuffle import shuffled
 from discreet.release.table_checks import check_same_law, check_table, readable_twice
 from discreet.release.whose_rows import RowsAsked, RowsInForce, rows_in_force
@@ -194,7 +195,10 @@ def sanitise_file(
         passing.ids.check()
         rules.after(protocol, kernel.tally)
         passing.kept.check(job.identity, job.keep_anyway)
-        check_same_law(job.source, protocol, kernel.tally.met, whose, job.encoding, job.law_anyway, passing.law)
+        met = kernel.tally.met
+        broken = check_same_law(job.source, protocol, met, whose, job.encoding, job.law_anyway, passing.law)
+        rules.at(broken.stated if broken else {}, protocol)
+        ledger = ledger.at(rules.there)
         held.check()
         alike = job.several_rows or whose.tied is not None
         draw = _settled(keyed, alike)
@@ -204,7 +208,7 @@ def sanitise_file(
         else:
             with uninterrupted(), alone_in(Path(job.target).parent):
                 with unpublished_beside(job.target) as files:
-                    contents = described(public, kernel.schema(source.schema), kind, target, job.target)
+                    contents = described(public, kernel.schema(source.schema), kind, target, job.target, rules.law)
                     account = ledger.enter(draw, job.budget)
                     said = manifest(kernel, account, target, job.keep_order, job.target, alike)
                     said |= {"rows": whose.told, **rules.statement()}
@@ -314,7 +318,7 @@ def sanitise(
         testing: draw from a fixed stream, for tests only: not private, and it says so.
         policy: a file of rules that may refuse; the one that DISCREET_POLICY names if not given.
         unknown_anyway: release although the protocol does not know most of it: as noise.
-        law_anyway: release although the promise is broken for certain at the law of this table.
+        law_anyway: release although the promise is broken for certain at the law of this table, at the levels there.
         person, household: the column that says whose rows these are.
         rows: where one has several: "one", "tied" or "independent".
         one_row_per_person: nobody has two; a table with a column that looks like an id with repeats is refused
@@ -352,12 +356,13 @@ def sanitise(
     )  # fmt: skip
     rules.before(protocol, whose.drawn)
     book = book and book.of_rows(whose.drawn, whose.one_of)
-    kernel = BatchSanitiser(protocol, randomness, tuple(keep), whose.draws(keyed, protocol, randomness))
+    kernel = BatchSanitiser(protocol, randomness, kept_names(keep), whose.draws(keyed, protocol, randomness))
     check_table(kernel, held.records, encoding)
     if kernel.keep and readable_twice(held.records):
         check_kept(held.records, protocol, kernel.keep, identity, keep_anyway, encoding, whose)
     with _opened(kernel, held.records, keep_order, encoding, whose) as source:
         schema = kernel.schema(source.schema)
+        check_kind(table, schema)
         passing = InPassing.of(protocol, kernel.keep, source, whose, readable_twice(held.records))
         batches = rules.watching(passing.watching(whose.released(source)), kernel)
         drafts: Iterator[Draft] = (kernel.draft(batch) for batch in batches)
@@ -366,10 +371,13 @@ def sanitise(
     passing.ids.check()
     rules.after(protocol, kernel.tally)
     passing.kept.check(identity, keep_anyway)
-    check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway, passing.law)
+    broken = check_same_law(held.records, protocol, kernel.tally.met, whose, encoding, law_anyway, passing.law)
+    rules.at(broken.stated if broken else {}, protocol)
+    book = book and book.at(rules.there)
     held.check()
     alike = several_rows or whose.tied is not None
     draw = _settled(keyed, alike)
+    told = like(table, pa.Table.from_batches(parts, schema))
     account = account_of(book.enter(draw, budget)) if book else {}
     said = {**statement(kernel, keep_order, alike), "rows": whose.told, **account, **rules.statement()}
-    return like(table, pa.Table.from_batches(parts, schema), said)
+    return told(said)

@@ -1,12 +1,14 @@
 """What a table is read once more for: whether its strata are known, and whether it is the table that was counted.
 
-LDP, LIP and what is like them hold at the distribution in the file. Where the letters of a table have another law than
-chance explains, every promise is measured at that table if the secret is in it, with exact confidence limits (theory
-5.9), and a release is refused where even the lower limit exceeds what is promised.
+LDP, LIP and what is like them hold at the distribution in the file, robust ones at those of a set around it. Where the
+letters of a table have another law than chance explains, every promise is measured at that table if the secret is in
+it, with exact confidence limits (theory 5.9), and a release is refused where even the lower limit exceeds what is
+promised. Whoever releases it all the same does so at the levels that were measured.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,17 +22,17 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from discreet.arrays import Integers
-from discreet.audit.least_levels import TableSample, least_level
+from discreet.audit.least_levels import TableSample, at_one_law, least_level, outside_of_set
 from discreet.exceptions import InputError, ReleaseError
 from discreet.files.atomic_file import PIPE
 from discreet.joint import Joint
-from discreet.notions.notion import Notion, at_prior, words_of
+from discreet.notions.notion import Notion, words_of
 from discreet.phrases import percent, rounded_down, rounded_up
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, promise_of, strata_of
 from discreet.records.persons import Rule, WhoseRows
 from discreet.records.source import Weighted, open_records
 from discreet.release.batches import BatchSanitiser
-from discreet.release.law_change import by_chance, channel_at, law_of, strata_and_letters
+from discreet.release.law_change import HOLDS, by_chance, channel_at, law_of, strata_and_letters
 from discreet.release.secret_cells import merged_away, secret_columns, secrets_in
 from discreet.release.whose_rows import RowsInForce
 from discreet.uncertainty.confidence import MOST_RECORDS, Confidence, beforehand
@@ -39,6 +41,8 @@ MOST_CELLS: Final = 20_000
 """Cells of a stratum whose confidence limits are computed: some seconds."""
 SAFELY: Final = 0.99
 """Of the most records, on average: the draw is some thousands off."""
+STATED_DIGITS: Final = 2
+"""Of a level that was measured at the released table, where it is published."""
 DOUBT: Final = 0.05
 """A lower limit is wrong for one table in twenty, which then is refused, or passes, without need."""
 
@@ -93,71 +97,101 @@ def check_same_law(
     encoding: str | None,
     anyway: bool,
     passed: LawMet,
-) -> None:
+) -> LevelThere | None:
     """ReleaseError where letters that were met, stratum by stratum, have another law than those counted and the promise
-    is broken at this table for certain; a warning where they only have another law. `anyway` allows both. A stream
-    was counted as it `passed`."""
+    is broken at this table for certain, unless it is released `anyway`: then at the levels that are returned. A warning
+    where they only have another law. A stream was counted as it `passed`."""
     if met is None or not rests_on_law(protocol) or not rows.as_counted:
-        return
+        return None
     letters = met.reshape(len(strata_of(protocol)), -1)[:, :-1]
     prior = law_of(protocol, [one.joint.prior for one in strata_of(protocol)])
     if not letters.sum():
-        return
+        return None
     distance = float(np.abs(letters / letters.sum() - prior).sum() / 2)
     if distance <= by_chance(protocol, prior, int(letters.sum())):
-        return
+        return None
     there = _counted(table, protocol, rows, encoding) if readable_twice(table) else passed.known
     found = None if there is None else levels_there(protocol, there)
-    if found is not None and not anyway:
-        refuse_law(found)
+    broken = refuse_law(found, anyway=anyway)
     told = "what that means for the promise depends on the secret, which was not read"
     if there is not None:
         told = "what that means for this promise was not measured; `dc.audit(protocol, joint)` tells"
     if found is not None:
+        if not found.outside:
+            return None
         told = f"at this table {found.told}"
     warnings.warn(
-        f"not the law that was counted, changed by {distance:.3g}: {told}. RLDP and RLIP hold for other tables too",
+        f"not the law that was counted, changed by {distance:.3g}: {told}. {HOLDS}",
         OtherTable,
         stacklevel=4,
     )
+    return found if broken else None
 
 
 @dataclass(frozen=True)
 class LevelThere:
-    """Of one promise at a table it was not proven for, and what the level where the table came from is at least."""
+    """Of one promise at a table it was not proven for, and what the level where the table came from is at least; the
+    levels of all promises there, by name."""
 
     promise: Notion
     measured: float
     least: float
-    alone: bool
+    outside: bool
+    levels: tuple[tuple[str, float], ...] = ()
 
     @property
     def told(self) -> str:
-        what = "the level" if self.alone else f"the level of {words_of(self.promise).name}"
-        return f"{what} is {rounded_up(self.measured)}, where {rounded_up(self.promise.epsilon)} is promised"
+        what = "the level" if len(self.levels) == 1 else f"the level of {words_of(self.promise).name}"
+        return f"{what} is {_shown(self.measured)}, where {rounded_up(self.promise.epsilon)} is promised"
+
+    @property
+    def broken(self) -> bool:
+        """For certain."""
+        return self.least > self.promise.epsilon
+
+    @property
+    def stated(self) -> dict[str, float]:
+        """The levels as they may be published, rounded up to few digits: more would confirm a guess about a record."""
+        return {name: _coarse(level) for name, level in self.levels}
+
+
+def _shown(level: float) -> str:
+    return rounded_up(level) if math.isfinite(level) else "without bound"
+
+
+def _coarse(level: float) -> float:
+    if not (level > 0 and math.isfinite(level)):
+        return level
+    unit = 10.0 ** (math.floor(math.log10(level)) + 1 - STATED_DIGITS)
+    return float(f"{math.ceil(level / unit) * unit:.{STATED_DIGITS}g}")
 
 
 def rests_on_law(protocol: AnyProtocol) -> bool:
-    """Whether the promise holds at a distribution alone, for rows that are counted as they are released: weighted
+    """Whether the promise holds at some distributions alone, for rows that are counted as they are released: weighted
     records stand for a population that the table does not show."""
     rows = protocol.statement.rows
     return (
         not protocol.joint.weight
-        and at_prior(protocol.notion)
+        and any(at_one_law(one) is not None for one in protocol.notion.promises)
         and not (isinstance(rows, WhoseRows) and rows.rule in (Rule.tied, Rule.independent))
     )
 
 
-def refuse_law(found: LevelThere) -> None:
-    """ReleaseError where the level of a table exceeds what is promised even at its lower limit."""
-    if found.least <= found.promise.epsilon:
-        return
+def refuse_law(found: LevelThere | None, *, anyway: bool) -> bool:
+    """ReleaseError where the level of a table exceeds what is promised even at its lower limit, unless that is meant;
+    nobody can mean a level that has no bound. Whether it does."""
+    if found is None or not found.broken:
+        return False
+    bounded = all(math.isfinite(level) for _, level in found.levels)
+    if anyway and bounded:
+        return True
+    meant = "; or release it all the same, at the levels that hold there (--law-anyway, law_anyway=True)"
     raise ReleaseError(
         f"not the table that was counted: here {found.told}, and it is at least {rounded_down(found.least)} with "
         f"confidence {percent(1 - DOUBT)}",
         where="the table",
-        remedy="Design on this table, or promise RLIP or RLDP, which hold for other tables too; or release it all the "
-        "same (--law-anyway, law_anyway=True).",
+        remedy=f"Design on this table, or promise ordinary LDP (--notion ordinary-ldp, dc.OrdinaryLDP), which holds "
+        f"for every table{meant if bounded else ''}.",
     )
 
 
@@ -167,7 +201,7 @@ def levels_there(protocol: AnyProtocol, counts: Integers) -> LevelThere | None:
     strata = strata_of(protocol)
     if protocol.joint.probabilities.size > MOST_CELLS:
         return None
-    promises = [one for one in promise_of(protocol).promises if at_prior(one)]
+    promises = promise_of(protocol).promises
     sure, found = Confidence(1 - DOUBT / len(strata)), []
     for one, mine in zip(strata, counts, strict=True):
         if not mine.any():
@@ -178,12 +212,19 @@ def levels_there(protocol: AnyProtocol, counts: Integers) -> LevelThere | None:
         if channel is None:
             return None
         sample = TableSample(channel, _thinned(there), sure)
-        for promise in promises:
-            least = least_level(promise, sample)
-            if least is not None:
-                measured = promise.level(channel, there).epsilon
-                found.append(LevelThere(promise, measured, least, alone=len(promises) == 1))
-    return max(found, key=_breach, default=None)
+        for promise, stratum in zip(promises, one.notion.promises, strict=True):
+            least, single = least_level(promise, sample), at_one_law(promise)
+            if least is not None and single is not None:
+                measured = single.level(channel, there).epsilon
+                found.append(LevelThere(promise, measured, least, outside_of_set(stratum, one.joint, sample)))
+    if not found:
+        return None
+    levels = {name: max(one.measured for one in found if words_of(one.promise).name == name) for name in _names(found)}
+    return replace(max(found, key=_breach), levels=tuple(levels.items()))
+
+
+def _names(found: Sequence[LevelThere]) -> list[str]:
+    return list(dict.fromkeys(words_of(one.promise).name for one in found))
 
 
 def _thinned(there: Joint) -> Joint:
@@ -194,11 +235,9 @@ def _thinned(there: Joint) -> Joint:
     return replace(Joint.from_counts(kept, there.secrets, there.releases), form=there.form)
 
 
-def _breach(found: LevelThere) -> tuple[bool, float]:
-    """Certain breaches first, then by how much the promise is exceeded."""
-    epsilon = found.promise.epsilon
-    certain = found.least > epsilon
-    return certain, (found.least if certain else found.measured) / epsilon
+def _breach(found: LevelThere) -> tuple[bool, bool, float]:
+    """Certain breaches first, then what no set covers, then by how much the promise is exceeded."""
+    return found.broken, found.outside, (found.least if found.broken else found.measured) / found.promise.epsilon
 
 
 @dataclass(eq=False)

@@ -90,6 +90,8 @@ class RowsInForce:
     one foretells the other."""
     shares: Shares | None = None
     """Of the rows of the table, where they do not all count the same."""
+    persons: Integers | None = None
+    """Whose every row is, where one of them is chosen."""
     asks: IdQuestion | None = None
     """Nobody said whose rows these are: what is still to be judged while they are read."""
 
@@ -279,7 +281,7 @@ class _PersonReading:
         if self.rule is Rule.one:
             found = WhoseRows(unit, column, Rule.one, len(rows), len(units), most)
             chosen = chosen_rows(units, randomness.words(len(units)))
-            return RowsInForce(str(found), chosen, None, len(rows), most, **law_of_persons(units))
+            return RowsInForce(str(found), chosen, None, len(rows), most, **law_of_persons(units), persons=units)
         if different := different or differing(units, strata):
             if self.rule is Rule.tied:
                 raise refused_tied(unit, column, different)

@@ -6,16 +6,18 @@ on everything, then the search that suits the form of the joint, each with its s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
 from discreet.attribute import Form
 from discreet.exceptions import InfeasibleError, UnfinishedError
+from discreet.joint import Joint
 from discreet.mechanisms import CLOSED_FORMS
 from discreet.mechanisms.calibration import ROBUST_ONLY, robust
-from discreet.notions import LDP
-from discreet.notions.notion import Cone
+from discreet.notions import LDP, LIP
+from discreet.notions.notion import Cone, Notion
 from discreet.notions.polyopt import polyopt_cone, polyopt_rows
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
@@ -29,6 +31,7 @@ from discreet.solvers.robust.optimum import search_optimum
 from discreet.solvers.robust.rescaling import provable, robust_bound
 from discreet.solvers.tolerances import PROOF_MARGIN
 from discreet.uncertainty.confidence import Confidence
+from discreet.uncertainty.intervals import IntervalSet
 from discreet.uncertainty.sets import ball_around
 from discreet.utilities.utility import MutualInformation
 
@@ -92,7 +95,7 @@ def polyopt(same_secret: bool) -> Search:
 
 
 def best_closed_form(problem: Problem, effort: Effort) -> Iterator[Solution]:
-    """The best closed form that suits the joint. The best non-robust mechanism bounds every robust one."""
+    """The best closed form that suits the joint. The best mechanism for P̂ alone bounds every robust one."""
     limited = isinstance(problem.notion, RLDP)
     best = _few_outputs(problem, effort.share(CLOSED_SHARE)) if limited else None
     if best is None:
@@ -181,10 +184,27 @@ def _large(problem: Problem, effort: Effort, bound: float) -> Iterator[Solution]
 
 
 def nonrobust(problem: Problem, effort: Effort) -> float:
-    """What no robust mechanism can exceed: what one keeps that takes P̂ for the truth, or less where that is known."""
+    """What no mechanism of the notion can exceed: for a robust one what is kept where P̂ is taken for the truth, or less
+    where that is known. Infinite where P̂ is not in the set, and where conditions are too many to be listed."""
     joint, notion = problem.asked
     part = effort.share(BOUND_SHARE).quiet()
-    if isinstance(notion, RLDP) and joint.include_secret and problem.utility is MutualInformation:
+    whole = joint.include_secret and problem.utility is MutualInformation
+    if whole and isinstance(notion, RLDP) and not isinstance(notion.uncertainty, Confidence):
         return robust_bound(joint, notion, part)
-    known = Problem.of(joint, LDP(notion.epsilon), problem.utility)
-    return solve(generate_columns, known, part.quiet(ROBUST_GAP)).upper_bound
+    known = _at_estimate(notion, joint)
+    if known is None:
+        return math.inf
+    at_estimate = problem if known is notion else Problem.of(joint, known, problem.utility)
+    if not at_estimate.cone.complete:
+        return math.inf
+    return solve(generate_columns, at_estimate, part.quiet(ROBUST_GAP)).upper_bound
+
+
+def _at_estimate(notion: Notion, joint: Joint) -> Notion | None:
+    """What a notion asks at P̂; None where a set does not contain it, which noise can bring about."""
+    if not isinstance(notion, (RLDP, RLIP)):
+        return notion
+    known = notion.known(joint) if isinstance(notion, RLIP) else notion.uncertainty.around(joint)
+    if isinstance(known, IntervalSet) and not known.inside:
+        return None
+    return LIP(notion.epsilon) if isinstance(notion, RLIP) else LDP(notion.epsilon)
