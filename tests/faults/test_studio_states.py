@@ -120,7 +120,7 @@ def put(begun: Project, key: str, value: Any, into: str | None = "now") -> None:
     path.write_text(json.dumps(stated))
 
 
-ODD = {
+ODD: dict[str, list[Any]] = {
     "table": [7, None, "t\0", ""],
     "name": [5],
     "row": ["x"],

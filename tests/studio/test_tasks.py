@@ -70,7 +70,7 @@ def test_many_numbers_are_shown_in_round_steps(tmp_path: Path) -> None:
 def test_no_bar_of_fewer_than_k_people(tmp_path: Path, seed: int) -> None:
     """Bars, and the borders they begin at, tell nobody's number; all records are in them."""
     draw = np.random.default_rng(seed)
-    common = [[0, 1, 2, 3, 4], draw.integers(20, 60, 25), draw.normal(50, 9, 600).round(3), [0]][seed]
+    common: Any = [[0, 1, 2, 3, 4], draw.integers(20, 60, 25), draw.normal(50, 9, 600).round(3), [0]][seed]
     numbers = [float(x) for x in common for _ in range(100 if seed < 2 else 1 if seed == 2 else 500)]
     alone = [17.0, 1e6, -333.25] if seed else [17.0]
     tail = list(draw.gamma(2, 700, 300).round()) if seed == 3 else []
@@ -95,8 +95,7 @@ def test_numbers_of_a_few_people_are_counted_alone(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("s,x\n" + "".join(f"{'ab'[i % 2]},{i}\n" for i in range(99)) + "a,7\n" * 60)
     asked = {"table": str(path), "secret": ["s"], "columns": ["x"], "group": {"bins": {}, "merge": {}, "rare": {}}}
-    asked |= {"numbers": ["x"], "k": 80, "named": {}}
-    found = spread(asked, heard)["x"]
+    found = spread({**asked, "numbers": ["x"], "k": 80, "named": {}}, heard)["x"]
     assert (found["values"], found["rare"], sum(found["rare_counts"])) == ([], 99, 159)
 
 
