@@ -9,6 +9,7 @@ as well, which is read here too.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from discreet.arrays import Indices, Integers, whole
 from discreet.channel import Channel
 from discreet.estimate.fitting import Sample
 from discreet.estimate.functionals import Analysis, Method
-from discreet.estimate.kept_law import is_counted
+from discreet.estimate.kept_law import are_counted
 from discreet.estimate.many_letters import SparseAnalysis, SparseSample
 from discreet.estimate.pooling import Strata, pooled_model, stratum_counts, stratum_models
 from discreet.estimate.release_model import (
@@ -71,7 +72,8 @@ def estimate(
         on: leave linear estimates "raw", "clip" each to [0, 1], or project all to the nearest distribution ("simplex").
         assume: "P(s|x)", for a mechanism that also read the secret: take it from the protocol's prior. "counted":
             values keep their law, and these are the records that were counted: count them as they are; that is the
-            default for as many records as were counted from the table itself, and "nothing" undoes it.
+            default for as many records as were counted from the table itself, unless their outputs contradict it;
+            "nothing" undoes it.
         pseudo_records: with "likelihood", so many records of the prior.
         column: the released column, where its name is another.
         encoding: that of CSV files without byte order mark; UTF-8 if not given.
@@ -98,8 +100,9 @@ def estimate(
     if isinstance(protocol, Protocol | PublicProtocol | Channel):
         model = model_of(protocol, assume, column)
         mine = count_outputs(released, model, encoding)
-        if assume is None and is_counted(protocol, int(mine.sum())):
-            model = model_of(protocol, "counted", column)
+        counted, notes = are_counted([(protocol, model, mine)]) if assume is None else (False, ())
+        model = model_of(protocol, "counted", column) if counted else replace(model, notes=(*model.notes, *notes))
+        if counted:
             mine = np.concatenate([mine, np.zeros(model.size - len(mine), np.int64)])
         return _estimate([model], [mine], method, on, pseudo_records, rows_per_person)
     if assume == "counted" and len(protocol) > 1:
@@ -210,10 +213,12 @@ def _each_stratum(
     """Model and counts of every stratum; values are counted as they are where every stratum is the one counted."""
     models = stratum_models(protocol, assume, column)
     counts = stratum_counts(released, protocol, models, encoding)
-    if assume is None and all(is_counted(one, int(counts[key].sum())) for key, one in protocol.strata.items()):
+    waves = [(one, models[key], counts[key]) for key, one in protocol.strata.items()]
+    counted, notes = are_counted(waves) if assume is None else (False, ())
+    if counted:
         models = stratum_models(protocol, "counted", column)
         counts = stratum_counts(released, protocol, models, encoding)
-    return models, counts
+    return {key: replace(model, notes=(*model.notes, *notes)) for key, model in models.items()}, counts
 
 
 def _estimate(
