@@ -12,8 +12,8 @@ import pytest
 import discreet as dc
 from discreet.arrays import Integers
 from discreet.estimate import estimate, forecast
-from discreet.estimate.kept_law import is_counted, keeps_law
 from discreet.exceptions import ParameterError
+from discreet.protocol.counted_records import is_counted, keeps_law
 
 POPULATION = np.array([[0.20, 0.10, 0.08, 0.02], [0.06, 0.14, 0.10, 0.30]])
 UTILITIES = {"values": dc.Agreement(), "statistics": dc.Accuracy(), "information": None}

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import discreet as dc
-from discreet.estimate.row_clusters import at_most, clusters_of, stated_rows, widest
-from discreet.protocol.statement import Statement
+from discreet.estimate.row_clusters import at_most, clusters_of, widest
+from discreet.protocol.statement import Statement, stated_rows
 from discreet.records.persons import Rule, WhoseRows
 
 LAW = np.array([[0.30, 0.14, 0.06], [0.08, 0.17, 0.25]])

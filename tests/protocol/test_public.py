@@ -24,8 +24,8 @@ from discreet.attribute import Form
 from discreet.datasets import adult
 from discreet.estimate import estimate_strata, posterior, weighted
 from discreet.protocol import Protocol
-from discreet.protocol.public import averaged_weights, exact_law
 from discreet.protocol.public_file import decode_public
+from discreet.protocol.published import averaged_weights, exact_law
 
 
 def without_digest(public):

@@ -8,7 +8,8 @@ as well, which is read here too.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Indices, Integers, whole
 from discreet.channel import Channel
-from discreet.estimate.fitting import Sample
+from discreet.estimate.fitting import LEAST_RECORDS, Sample
 from discreet.estimate.functionals import Analysis, Method
-from discreet.estimate.kept_law import is_counted
+from discreet.estimate.kept_law import are_counted
 from discreet.estimate.many_letters import SparseAnalysis, SparseSample
 from discreet.estimate.pooling import Strata, pooled_model, stratum_counts, stratum_models
 from discreet.estimate.release_model import (
@@ -35,6 +36,7 @@ from discreet.estimate.result import Estimate, Placement
 from discreet.estimate.row_clusters import at_most, clusters_of, widest
 from discreet.exceptions import AlphabetError, ParameterError, TableError
 from discreet.given_columns import Stratum
+from discreet.phrases import shown
 from discreet.protocol import Protocol
 from discreet.protocol.public import PublicProtocol
 from discreet.records.cells import indexed
@@ -44,6 +46,10 @@ from discreet.records.source import open_records
 
 Released = Any
 """A path, a frame, an Arrow table or stream, or an array with the counts of the outputs."""
+Options = tuple[Method, Placement, float, int | None]
+"""How to estimate: method, placement, pseudo-records and rows of a person."""
+MOST_NAMED = 8
+"""More groups than these are told by their number."""
 
 
 def estimate(
@@ -71,7 +77,8 @@ def estimate(
         on: leave linear estimates "raw", "clip" each to [0, 1], or project all to the nearest distribution ("simplex").
         assume: "P(s|x)", for a mechanism that also read the secret: take it from the protocol's prior. "counted":
             values keep their law, and these are the records that were counted: count them as they are; that is the
-            default for as many records as were counted from the table itself, and "nothing" undoes it.
+            default for as many records as were counted from the table itself, unless their outputs contradict it;
+            "nothing" undoes it.
         pseudo_records: with "likelihood", so many records of the prior.
         column: the released column, where its name is another.
         encoding: that of CSV files without byte order mark; UTF-8 if not given.
@@ -98,8 +105,9 @@ def estimate(
     if isinstance(protocol, Protocol | PublicProtocol | Channel):
         model = model_of(protocol, assume, column)
         mine = count_outputs(released, model, encoding)
-        if assume is None and is_counted(protocol, int(mine.sum())):
-            model = model_of(protocol, "counted", column)
+        counted, notes = are_counted([(protocol, model, mine)]) if assume is None else (False, ())
+        model = model_of(protocol, "counted", column) if counted else replace(model, notes=(*model.notes, *notes))
+        if counted:
             mine = np.concatenate([mine, np.zeros(model.size - len(mine), np.int64)])
         return _estimate([model], [mine], method, on, pseudo_records, rows_per_person)
     if assume == "counted" and len(protocol) > 1:
@@ -134,8 +142,8 @@ def estimate_by(
 ) -> dict[Hashable, Estimate]:
     """An estimate for every group of a public column that was kept in the release.
 
-    P(s|x) of the whole table is not that of a group, so where the mechanism read the secret nothing is assumed about it
-    unless `assume` says so.
+    A group of a single record has no estimate, and is named in the notes of the others. P(s|x) of the whole table is
+    not that of a group, so where the mechanism read the secret nothing is assumed about it unless `assume` says so.
 
     Arguments:
         released: the release, with the column `by`.
@@ -143,11 +151,11 @@ def estimate_by(
         by: a public column that was kept.
         …: those of `discreet.estimate.estimate`.
     Returns:
-        By the values of the column, an `Estimate`.
+        By the values of the column, an `Estimate`, for groups of two records or more.
     Raises:
         AlphabetError: no such column, or a column that is secret or released.
         ParameterError: a protocol with given columns.
-        TableError: a value in the release that is no output of the protocol.
+        TableError: a value in the release that is no output of the protocol, or no group of two records.
     Example:
         >>> import discreet as dc, pyarrow as pa
         >>> from discreet.estimate import estimate_by
@@ -160,9 +168,8 @@ def estimate_by(
         remedy = "estimate_strata has each stratum by itself; estimate has all of them together."
         raise ParameterError("a protocol with given columns, which are its groups", where="estimate_by", remedy=remedy)
     model = model_of(protocol, assume or "nothing", column)
-    groups = count_groups(released, model, by, encoding)
-    options = method, on, pseudo_records, rows_per_person
-    return {name: _estimate([model], [counts], *options, part=True) for name, counts in groups.items()}
+    counts = count_groups(released, model, by, encoding)
+    return _each(dict.fromkeys(counts, model), counts, method, on, pseudo_records, rows_per_person)
 
 
 def estimate_strata(
@@ -177,7 +184,7 @@ def estimate_strata(
     encoding: str | None = None,
     rows_per_person: int | None = None,
 ) -> dict[Stratum, Estimate]:
-    """An estimate for every stratum of the given columns that has records, by its own protocol.
+    """An estimate for every stratum of the given columns that has two records or more, by its own protocol.
 
     Arguments:
         released: the release, with the given columns.
@@ -187,7 +194,7 @@ def estimate_strata(
         By the letters of the given columns, an `Estimate`.
     Raises:
         AlphabetError: a given column that the release does not have.
-        TableError: a value in the release that is no output of the protocol.
+        TableError: a value in the release that is no output of the protocol, or no group of two records.
     Example:
         >>> import discreet as dc, pyarrow as pa
         >>> from discreet.estimate import estimate_strata
@@ -200,8 +207,26 @@ def estimate_strata(
         {('k',): 600, ('m',): 400}
     """
     models, counts = _each_stratum(released, protocol, assume, column, encoding)
-    options = method, on, pseudo_records, rows_per_person
-    return {key: _estimate([models[key]], [mine], *options, part=True) for key, mine in counts.items() if mine.any()}
+    return _each(models, counts, method, on, pseudo_records, rows_per_person)
+
+
+def _each(
+    models: Mapping[Any, ReleaseModel], counts: Mapping[Any, Integers], *options: *Options
+) -> dict[Any, Estimate]:
+    """An estimate of every group of two records or more; the others say which were left out."""
+    sizes = {key: int(mine.sum()) for key, mine in counts.items() if mine.any()}
+    enough = [key for key, size in sizes.items() if size >= LEAST_RECORDS]
+    single = [key[0] if isinstance(key, tuple) and len(key) == 1 else key for key in sizes if key not in enough]
+    if not enough:
+        raise TableError(
+            "no group of two records or more",
+            where="the release",
+            remedy="Estimate all records together, without groups.",
+        )
+    named = f"{len(single):,} groups" if len(single) > MOST_NAMED else ", ".join(map(shown, single))
+    said = (f"Left out, having a single record, of which nothing can be estimated: {named}.",) if single else ()
+    told = {key: replace(models[key], notes=(*models[key].notes, *said)) for key in enough}
+    return {key: _estimate([told[key]], [counts[key]], *options, part=True) for key in enough}
 
 
 def _each_stratum(
@@ -210,10 +235,12 @@ def _each_stratum(
     """Model and counts of every stratum; values are counted as they are where every stratum is the one counted."""
     models = stratum_models(protocol, assume, column)
     counts = stratum_counts(released, protocol, models, encoding)
-    if assume is None and all(is_counted(one, int(counts[key].sum())) for key, one in protocol.strata.items()):
+    waves = [(one, models[key], counts[key]) for key, one in protocol.strata.items()]
+    counted, notes = are_counted(waves) if assume is None else (False, ())
+    if counted:
         models = stratum_models(protocol, "counted", column)
         counts = stratum_counts(released, protocol, models, encoding)
-    return models, counts
+    return {key: replace(model, notes=(*model.notes, *notes)) for key, model in models.items()}, counts
 
 
 def _estimate(

@@ -17,7 +17,6 @@ from discreet.arrays import Floats, Rows, whole
 from discreet.attribute import letters_of
 from discreet.channel import Channel
 from discreet.estimate.fitting import determined, left_inverse
-from discreet.estimate.kept_law import is_counted
 from discreet.estimate.pooling import pooled_model, stratum_models
 from discreet.estimate.release_model import (
     Assumption,
@@ -30,6 +29,7 @@ from discreet.estimate.release_model import (
 from discreet.exceptions import InfeasibleError, ParameterError
 from discreet.given_columns import AnyJoint, StratifiedJoint
 from discreet.protocol import Protocol
+from discreet.protocol.counted_records import is_counted
 from discreet.protocol.strata import AnyProtocol, StratifiedProtocol, strata_of
 
 EVERY_LETTER = 1e-6

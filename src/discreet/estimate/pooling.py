@@ -15,10 +15,10 @@ from scipy.linalg import block_diag
 from discreet.arrays import Integers, whole
 from discreet.attribute import Attribute
 from discreet.channel import label
-from discreet.estimate.kept_law import stated_prior
 from discreet.estimate.release_model import Assumption, ReleaseModel, model_of
 from discreet.exceptions import AlphabetError, TableError
 from discreet.given_columns import Stratum
+from discreet.protocol.counted_records import stated_prior
 from discreet.protocol.public import StratifiedPublic
 from discreet.protocol.strata import StratifiedProtocol
 from discreet.records.counting import tabulated

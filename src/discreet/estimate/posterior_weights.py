@@ -90,7 +90,11 @@ def weighted(
         raise ParameterError("estimates of groups need their column", where="by", remedy="Name the public column.")
     outputs, groups = outputs_and_groups(released, model, by, encoding)
     if missing := {*groups} - {*estimates}:
-        raise AlphabetError(f"{len(missing)} groups without an estimate", where=by, remedy="Use estimate_by.")
+        raise AlphabetError(
+            f"{len(missing)} groups without an estimate",
+            where=by,
+            remedy="Use estimate_by of this release; a group of a single record has none: leave it out of both.",
+        )
     names = list(estimates)
     tables = np.stack([_posterior(model, estimates[name]) for name in names])
     return np.asarray(tables[[names.index(group) for group in groups], outputs])

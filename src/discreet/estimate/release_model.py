@@ -21,11 +21,12 @@ from discreet.attribute import Attribute, Form, distinct_names
 from discreet.channel import Channel, label
 from discreet.estimate.kept_law import counted_model
 from discreet.estimate.many_letters import MANY_ENTRIES, NOBODY
-from discreet.estimate.row_clusters import stated_rows
 from discreet.exceptions import AlphabetError, ParameterError
 from discreet.joint import Joint
 from discreet.protocol import Protocol
-from discreet.protocol.public import PublicProtocol, exact_law
+from discreet.protocol.public import PublicProtocol
+from discreet.protocol.published import exact_law
+from discreet.protocol.statement import stated_rows
 from discreet.records.letters import column_of, released_columns
 from discreet.records.persons import WhoseRows
 

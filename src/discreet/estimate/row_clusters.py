@@ -17,7 +17,6 @@ records, or for others than were counted, only m is known.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.exceptions import ParameterError
 from discreet.records.persons import PLURALS, Rule, WhoseRows
@@ -30,13 +29,6 @@ class RowClusters:
     factor: float
     tied: bool
     note: str = ""
-
-
-def stated_rows(protocol: Any) -> WhoseRows | None:
-    """What a protocol says about persons with several rows, all of which are released."""
-    stated = getattr(getattr(protocol, "statement", None), "rows", None)
-    several = isinstance(stated, WhoseRows) and stated.rule in (Rule.tied, Rule.independent)
-    return stated if several else None
 
 
 def clusters_of(stated: WhoseRows, records: int, *, part: bool) -> RowClusters:

@@ -302,7 +302,7 @@ class Protocol:
 
     def public(self) -> PublicProtocol:
         """What everybody may have of it: no counts, and laws without the secret."""
-        from discreet.protocol.public import public_protocol
+        from discreet.protocol.published import public_protocol
 
         check_seal(self)
         return public_protocol(self, self.notion)

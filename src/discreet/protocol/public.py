@@ -8,20 +8,20 @@ nothing. A `PublicProtocol` is a function of less:
     include_secret   Q[y, (s, u)], as they are drawn from           none, for either would be about the secret
     sees_secret      Σ_s P(s|x) Q[y, (s, x)], rounded to integers   of X and of the outputs
 
-Two protocols that agree in these give the same public file but for the hash of the full one, whatever else their counts
-say. For that nothing here is a sum of floats: laws are quotients of exact integers, rounded once. The level is the one
-that was asked for, not the one that was proven: the smallest level that can be proven is a statistic of the counts.
+The number of records stands beside a law that the mechanism keeps. Two protocols that agree in these give the same
+public file but for the hash of the full one, whatever else their counts say. For that nothing here is a sum of floats:
+laws are quotients of exact integers, rounded once. The level is the one that was asked for, not the one that was
+proven: the smallest level that can be proven is a statistic of the counts.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,22 +30,16 @@ from scipy import sparse
 from discreet import information
 from discreet.arrays import Floats, Integers, unchanging
 from discreet.attribute import Attribute, Form, distinct_names, letters_of
-from discreet.certify.exact_arithmetic import apportioned, exact_prior
 from discreet.certify.proof import check_letters
 from discreet.channel import Channel, float_channel, label
 from discreet.exceptions import AlphabetError, DistributionError, ProtocolError
 from discreet.files.atomic_file import unpublished
 from discreet.given_columns import Stratum, check_keys_of_strata, strata_numbers
-from discreet.joint import Joint
-from discreet.notions.notion import Notion, promised, words_of
+from discreet.notions.notion import Notion, words_of
 from discreet.phrases import rounded_up
-from discreet.protocol.protocol import Protocol, Source, sparse_columns
-from discreet.protocol.reveals import NO_LAW, Prior, prior_of, revealed
+from discreet.protocol.protocol import Source, sparse_columns
+from discreet.protocol.reveals import NO_LAW, Prior
 from discreet.protocol.statement import Statement
-from discreet.records.persons import WhoseRows
-
-if TYPE_CHECKING:
-    from discreet.protocol.strata import StratifiedProtocol
 
 CLOSE = 1e-9
 """Laws are rounded floats and weights rounded integers: what belongs together differs by less."""
@@ -60,6 +54,7 @@ class PublicProtocol:
         notion, promise, secrets, reveals: what is promised, in words, about which columns; what the file tells.
         columns, bits, outputs, source, statement, protocol_digest: as in `Protocol`; the hash of the full file.
         prior: whether the laws are those of the records that were counted: "exact", or "weighted", or "noisy".
+        records: how many were counted, where the mechanism keeps their law; None where nobody says so.
     Example:
         >>> import discreet as dc
         >>> dc.design(dc.Joint.from_counts([[30, 10], [10, 30]]), dc.LIP(0.5)).protocol.public().notion
@@ -81,6 +76,7 @@ class PublicProtocol:
     statement: Statement
     protocol_digest: str
     prior: Prior = "exact"
+    records: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", sparse_columns(self.columns))
@@ -95,6 +91,8 @@ class PublicProtocol:
             raise DistributionError("a law where X contains the secret, or none elsewhere", where="law")
         if self.law is not None and self.marginal is not None:
             self._check_laws(self.law, self.marginal)
+        if self.records is not None and (self.law is None or self.records < 1):
+            raise DistributionError("not a number of records beside a law", where="records")
 
     def _check_laws(self, law: Floats, marginal: Integers) -> None:
         """Distributions, and the one follows from the other."""
@@ -249,6 +247,9 @@ class StratifiedPublic:
             raise AlphabetError("strata with different promises or letters", where="strata")
         if len(self.shares) != len(self.strata) or (self.shares < 0).any() or abs(self.shares.sum() - 1) > CLOSE:
             raise DistributionError("not a distribution of the strata", where="share")
+        counted = np.array([one.records or 0 for one in self.strata.values()])
+        if counted.all() and np.abs(counted / counted.sum() - self.shares).max() > CLOSE:
+            raise DistributionError("other numbers of records than the shares of the strata", where="records")
 
     @property
     def first(self) -> PublicProtocol:
@@ -328,71 +329,3 @@ def _save(content: bytes, path: str | os.PathLike[str]) -> None:
     with unpublished(Path(path)) as file:
         file.write(content)
         file.publish()
-
-
-# ---- from the full protocol ------------------------------------------------------------------------------------------
-
-
-def public_protocol(protocol: Protocol, promise: Notion, given: tuple[Attribute, ...] = ()) -> PublicProtocol:
-    """What of a protocol everybody may have; beside `given` columns the `promise` is among people who agree in them."""
-    joint, secret = protocol.joint, protocol.joint.form is Form.RELEASES_SECRET
-    statement = replace(protocol.statement, forecast={}) if secret else protocol.statement
-    whose = statement.rows
-    person = whose.epsilon if isinstance(whose, WhoseRows) else None  # asked for; a row's level follows from the counts
-    notion = promise if person is None else promise.at(person)
-    return PublicProtocol(
-        columns=averaged_weights(protocol) if joint.form is Form.CURATOR else protocol.columns,
-        bits=protocol.bits,
-        form=joint.form,
-        notion=notion,
-        outputs=protocol.outputs,
-        reads=joint.released,
-        secrets=tuple(attribute.name for attribute in joint.secrets),
-        law=None if secret else exact_law(joint),
-        marginal=None if secret else protocol.marginal,
-        source=protocol.source,
-        promise=promised(notion, joint, notion.epsilon, given),
-        reveals=revealed(joint, protocol.source),
-        statement=statement,
-        protocol_digest=protocol.digest,
-        prior=prior_of(joint),
-    )
-
-
-def public_strata(protocol: StratifiedProtocol, promise: Notion) -> StratifiedPublic:
-    """The same for a protocol with given columns; the `promise` is that of all strata together."""
-    found = {key: public_protocol(one, promise, protocol.given) for key, one in protocol.strata.items()}
-    each = {key: replace(one, protocol_digest=protocol.digest) for key, one in found.items()}
-    return StratifiedPublic(protocol.given, each, protocol.shares)
-
-
-def exact_law(joint: Joint) -> Floats:
-    """P(x), each the float nearest to a quotient of integers: it depends on nothing but these quotients."""
-    masses = exact_prior(joint).reshape(len(joint.probabilities), -1).sum(axis=0)
-    total = int(masses.sum())
-    return np.array([int(mass) / total for mass in masses.tolist()])
-
-
-def averaged_weights(protocol: Protocol) -> sparse.csc_array:
-    """Σ_s P(s|x) w[y, (s, x)] in integers over 2^bits; P(s) in the place of P(s|x) for an x that nobody has.
-
-    An output that somebody with x can have keeps at least one unit.
-    """
-    joint = protocol.joint
-    prior = exact_prior(joint).reshape(len(joint.probabilities), -1)
-    unseen = prior.sum(axis=0) == 0
-    shares = np.where(unseen, prior.sum(axis=1)[:, None], prior)
-    a = shares.shape[1]
-    cells = protocol.columns.tocoo()
-    s, x = np.divmod(cells.col.astype(np.int64), a)
-    order = np.lexsort((cells.row, x))
-    masses, rows, letters = (cells.data.astype(object) * shares[s, x])[order], cells.row[order], x[order]
-    place = letters * protocol.columns.shape[0] + rows
-    starts = np.flatnonzero(np.diff(place, prepend=-1))
-    totals, rows, letters = np.add.reduceat(masses, starts), rows[starts], letters[starts]
-    bounds = np.searchsorted(letters, np.arange(a + 1))
-    parts = [
-        apportioned(totals[low:high], protocol.bits, np.flatnonzero(totals[low:high]))
-        for low, high in pairwise(bounds.tolist())
-    ]
-    return sparse.csc_array((np.concatenate(parts), (rows, letters)), shape=(protocol.columns.shape[0], a))

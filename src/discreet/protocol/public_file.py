@@ -8,7 +8,8 @@
     secrets           names of columns, no letters
     inputs            the columns of the input letters
     outputs, weights  as there; weights are means over the secret where the mechanism reads it and does not release it
-    law               {inputs: decimal text, outputs: weights over 2^bits}; absent where the inputs contain the secret
+    law               {inputs: decimal text, outputs: weights over 2^bits}; absent where the inputs contain the secret;
+                      `records`, how many were counted, where the mechanism keeps their law
     prior             "weighted" or "noisy", where the laws are not those of the records that were counted
     given, strata     with given columns: {given, share, outputs, weights, law} for each stratum instead
 
@@ -46,7 +47,7 @@ from discreet.protocol.columns_2 import (
     texts,
     whole_number,
 )
-from discreet.protocol.document import LARGEST_BITS, POLICY, SOURCES, wrong
+from discreet.protocol.document import LARGEST_BITS, POLICY, SAFE_INTEGER, SOURCES, wrong
 from discreet.protocol.document_2 import (
     PROMISES,
     decode_cells,
@@ -134,7 +135,9 @@ def _encode_channel(one: PublicProtocol) -> dict[str, Any]:
     if one.law is None or one.marginal is None:
         return channel
     inputs = encode_cells(one.law, encode_decimal)
-    return {**channel, "law": {"inputs": inputs, "outputs": [encode_integer(w) for w in one.marginal.tolist()]}}
+    records = {} if one.records is None else {"records": one.records}
+    outputs = [encode_integer(w) for w in one.marginal.tolist()]
+    return {**channel, "law": {"inputs": inputs, "outputs": outputs, **records}}
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -220,12 +223,14 @@ def _decode_one(content: dict[str, Any], reads: tuple[Attribute, ...], given: di
     size, bits = prod(len(attribute) for attribute in reads), whole_number(content["bits"], "bits", LARGEST_BITS)
     outputs = decode_letters_2(filled_list(given["outputs"], "outputs"), "outputs")
     columns = decode_weights(given["weights"], len(outputs), size)
-    law = marginal = None
+    law = marginal = records = None
     if "law" in given:
-        check_keys(given["law"], {"inputs", "outputs"}, set(), "law")
+        check_keys(given["law"], {"inputs", "outputs"}, {"records"}, "law")
         law = decode_cells(given["law"]["inputs"], size, "law", decode_probabilities)
         listed = filled_list(given["law"]["outputs"], "law")
         marginal = decode_integers(listed, "law", low=0, high=1 << LARGEST_BITS)
+        if "records" in given["law"]:
+            records = whole_number(given["law"]["records"], "records", SAFE_INTEGER)
     return PublicProtocol(
         columns=columns,
         bits=bits,
@@ -242,4 +247,5 @@ def _decode_one(content: dict[str, Any], reads: tuple[Attribute, ...], given: di
         statement=decode_statement(content.get("statement", {})),
         protocol_digest=content["protocol"],
         prior=content.get("prior", "exact"),
+        records=records,
     )

@@ -32,6 +32,10 @@ AVERAGED: Final = (
     "from for their own secrets. The mechanism itself is in the full protocol file only."
 )
 GROUPED: Final = "Values of the secret were grouped: what is in one group is not hidden from each other."
+RECORDS: Final = (
+    "records: how many were counted; with the law that is how many of them have each value. The manifest of a release "
+    "states its number of records as well."
+)
 HASHED: Final = (
     "protocol: the SHA-256 of the full file. Whoever knows all of its counts but a few can test a guess of these "
     "against it."
@@ -43,11 +47,12 @@ def prior_of(joint: Joint) -> Prior:
     return "noisy" if joint.noise is not None else "weighted" if joint.weight else "exact"
 
 
-def revealed(joint: Joint, source: str) -> tuple[str, ...]:
-    """The sentences for a protocol with this prior."""
+def revealed(joint: Joint, source: str, *, counted: bool = False) -> tuple[str, ...]:
+    """The sentences for a protocol with this prior; `counted` where the number of records is stated beside the law."""
     prior = prior_of(joint)
     grouped = joint.form is not Form.RELEASES_SECRET and any(one.grouping for one in joint.secrets)
     chosen = NOISY if prior == "noisy" else CHOSEN[source]
     said = [chosen, NO_LAW if joint.form is Form.RELEASES_SECRET else LAWS[prior]]
+    said += [RECORDS] if counted else []
     said += [AVERAGED] if joint.form is Form.CURATOR else []
     return (*said, *([GROUPED] if grouped else []), HASHED)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 from discreet.exceptions import ParameterError
-from discreet.records.persons import NOT_CHECKED, WhoseRows
+from discreet.records.persons import NOT_CHECKED, Rule, WhoseRows
 
 LONGEST = 10_000
 MOST_FORECASTS = 1000
@@ -67,3 +68,10 @@ class Statement:
         every = {one.name: getattr(self, one.name) for one in fields(self)} | {"forecast": dict(self.forecast)}
         every["rows"] = self.rows.facts if isinstance(self.rows, WhoseRows) else self.rows
         return {name: value for name, value in every.items() if value}
+
+
+def stated_rows(protocol: Any) -> WhoseRows | None:
+    """What a protocol says about persons with several rows, all of which are released."""
+    stated = getattr(getattr(protocol, "statement", None), "rows", None)
+    several = isinstance(stated, WhoseRows) and stated.rule in (Rule.tied, Rule.independent)
+    return stated if several else None

@@ -177,7 +177,7 @@ class StratifiedProtocol:
 
     def public(self) -> StratifiedPublic:
         """What everybody may have of it: no counts, and laws without the secret."""
-        from discreet.protocol.public import public_strata
+        from discreet.protocol.published import public_strata
 
         self.check_seals()
         return public_strata(self, promise_of(self))

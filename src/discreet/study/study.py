@@ -22,7 +22,6 @@ from discreet.attribute import Form
 from discreet.audit.level_limits import LevelLimits
 from discreet.design import AnyDesign, Design, design
 from discreet.estimate import Forecast, Reached, forecast, smallest_epsilon
-from discreet.estimate.kept_law import keeps_law
 from discreet.estimate.release_model import Assumption
 from discreet.exceptions import DiscreetError
 from discreet.given_columns import AnyJoint, StratifiedJoint, in_form
@@ -30,6 +29,7 @@ from discreet.information import share_kept
 from discreet.notions.notion import Notion
 from discreet.notions.rldp import RLDP
 from discreet.notions.rlip import RLIP
+from discreet.protocol.counted_records import keeps_law
 from discreet.protocol.strata import AnyProtocol, population_of, promise_of, share_unchanged, strata_of
 from discreet.solvers.problem import Effort
 from discreet.study.balance import BALANCE_SECONDS, Balanced, balance_points

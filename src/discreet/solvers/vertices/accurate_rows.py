@@ -336,7 +336,7 @@ def thinned(
         try:
             table = RowList(rows @ space.balance, rows @ space.judged, told)
             lighter = optimal_weights(table, weight, least, start, until=until)
-        except (UnfinishedError, np.linalg.LinAlgError):  # too few rows are left to tell all letters apart
+        except UnfinishedError:  # too few rows are left to tell all letters apart
             lighter = None
         if lighter is not None and lighter.variance <= limit:
             best = rows, lighter

@@ -78,7 +78,8 @@ def optimal_weights(
     closed: float = CLOSED,
     until: float = float("inf"),
 ) -> DesignWeights:
-    """The best weights on these rows; UnfinishedError if they do not balance, or do not hold the information asked for.
+    """The best weights on these rows; UnfinishedError if they do not balance, do not hold the information asked for, or
+    are too few to tell all letters apart.
 
     Stopped by the clock it answers with weights that balance and are not the best; `gap` says by how much.
     """
@@ -120,10 +121,13 @@ class _InteriorPoint:
             self.eta = 0.1 * self.variance / spread
 
     def measure(self) -> None:
-        """W, A, ψ and the gradient at q."""
+        """W, A, ψ and the gradient at q; where W has no inverse none of them is a number, and q is no answer."""
         judged = self.rows.judged
         moment = judged.T * self.q @ judged
-        self.inverse = np.linalg.inv((moment + moment.T) / 2)
+        try:
+            self.inverse = np.linalg.inv((moment + moment.T) / 2)
+        except LinAlgError:
+            self.inverse = np.full_like(moment, np.nan)
         self.curvature = self.inverse @ self.estimands @ self.inverse
         self.gains = np.einsum("ij,ij->i", judged @ self.curvature, judged)
         self.variance = float(np.trace(self.estimands @ self.inverse))
@@ -150,7 +154,7 @@ class _InteriorPoint:
     def valid(self) -> bool:
         """Whether q is a mechanism that holds the information asked for, up to rounding."""
         enough = self.told is None or float(self.told @ self.q) >= self.least - TOLD
-        return enough and self.imbalance <= MOST_IMBALANCE and bool(np.isfinite(self.variance))
+        return enough and self.imbalance <= MOST_IMBALANCE and 0 < self.variance < np.inf
 
     def finished(self, closed: float) -> bool:
         return self.valid and self.imbalance <= BALANCED and self.relative_gap <= closed
