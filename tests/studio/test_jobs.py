@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from discreet.studio.choices import Choices
 from discreet.studio.jobs import BackgroundJob, Jobs
+from discreet.studio.project import Project
 
 WAIT = 300.0
 
@@ -35,7 +37,7 @@ def test_a_stopped_search_keeps_the_best_and_its_proof(jobs: Jobs, question: dic
     """A curator of 336 letters would search for a minute; stopped, its protocol is there and proven."""
     from discreet.protocol import Protocol
 
-    target = tmp_path / "protocol.json"
+    target = Project.begin(tmp_path / "p", Choices(table="t.csv", name="p")).folder / "protocol.json"
     asked = {**question, "purpose": "information", "epsilon": 0.5}
     task = jobs.ask("rules", "p", asked, {"path": str(target), "seconds": 300.0})
     end = time.monotonic() + WAIT

@@ -5,11 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import comb
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dc
+from discreet.solvers.robust.intervals.cones import interval_cone
+from discreet.solvers.robust.rescaling import largest_miss
 from discreet.uncertainty import met_letters
 from discreet.uncertainty.met_letters import TAKEN, _evidence, unmet_share
 from discreet.uncertainty.tails import ONE, lower_limit_met, upper_limit_met
@@ -108,3 +112,25 @@ def test_a_share_that_forgets_who_is_alone_is_too_small(monkeypatch: pytest.Monk
     honest = unmet_share(counts, 0, Fraction(1, 20)) / ONE
     monkeypatch.setattr(met_letters, "_less", lambda more, less: more)
     assert unmet_share(counts, 0, Fraction(1, 20)) / ONE < 0.15 < 0.5 <= honest
+
+
+@pytest.mark.parametrize("form", ["funnel", "curator", "secret too"])
+@pytest.mark.parametrize("kind", [dc.RLDP, dc.RLIP])
+def test_what_a_row_misses_is_what_its_conditions_say(kind: Any, form: str) -> None:
+    """Conditions at the worst laws, those of letters that were never met included, in both searches."""
+    rng = np.random.default_rng(5)
+    secret = rng.choice(3, 900, p=[0.5, 0.4, 0.1])
+    table = pa.table({"s": secret, "x": (3 * secret + rng.integers(0, 8, 900)).astype(str)})
+    joint = dc.Joint.from_table(table, secret="s", release="x", include_secret=form == "secret too", force=True)
+    joint = joint.curator() if form == "curator" else joint
+    notion, found = kind(0.7), 0
+    known = notion.known(joint) if kind is dc.RLIP else notion.uncertainty.around(joint)
+    for cone in (notion.cone(joint), interval_cone(joint, notion, 0.0)):
+        for v in rng.random((40, len(joint.prior))) ** 3:
+            v /= joint.prior @ v
+            missed = largest_miss(joint, notion, v[None], float(np.exp(0.7)))
+            assert cone.separate is not None
+            rows = cone.separate(v)
+            assert (rows @ v).max(initial=-np.inf) == pytest.approx(missed if missed > 0 else -np.inf, rel=1e-9)
+            found += known.drawn(joint.expand(v)[None])[2].any()
+    assert found > 0

@@ -164,14 +164,15 @@ def violated_rows(joint: Joint, known: UncertaintySet, price: float, v: Floats) 
     """The rows of the worst P in F for every ordered pair of secrets whose condition v breaks."""
     rows = joint.expand(v)
     first, second = _all_pairs(known)
-    most, least = known.ranges(rows[None])
+    most, least, up, down = known.drawn(rows[None])
     size = most.value[0, first] + price * least.value[0, second]
     possible = most.value[0, first] - price * least.value[0, second] > VIOLATED * size
     first, second = first[possible], second[possible]
     if len(first) == 0:
         return np.zeros((0, len(v)))
     if not isinstance(known, RenyiBall):
-        return pair_rows(joint, first, second, most.attained_at[0, first], least.attained_at[0, second], price)
+        cuts = pair_rows(joint, first, second, most.attained_at[0, first], least.attained_at[0, second], price)
+        return np.asarray(cuts + (up[0, first] - price * down[0, second])[:, None] * joint.prior)
     pairs = SecretPairs.of(known, first, second, rows[first], rows[second])
     worst = worst_excess(pairs, price)
     broken = worst.value > VIOLATED * size[possible]

@@ -8,7 +8,7 @@ With A_s and B_s the largest and the smallest P(y|s) over F, and masses π that 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from discreet.notions.notion import Cone, Level, Notion, Witness, Words, check_f
 from discreet.notions.rldp import level_over
 from discreet.phrases import names, times
 from discreet.uncertainty.confidence import Confidence
+from discreet.uncertainty.extremes import Extreme
 from discreet.uncertainty.filling import largest_fill, smallest_fill
 from discreet.uncertainty.intervals import IntervalSet
 from discreet.uncertainty.uncertainty import Uncertainty, UncertaintySet, set_words
@@ -158,15 +159,21 @@ def largest_change(known: IntervalSet, rows: Floats, price: float) -> float:
 
 def broken_rows(joint: Joint, known: IntervalSet, price: float, v: Floats, tolerance: float = VIOLATED) -> Floats:
     """The conditions that v breaks by more than this share of their terms, at the worst conditionals and masses."""
-    most, least = known.ranges(joint.expand(v)[None])
+    most, least, up, down = known.drawn(joint.expand(v)[None])
     blocks = []
+
+    def cut(own: tuple[Extreme, Floats], others: tuple[Extreme, Floats], masses: Floats, *change: Any) -> None:
+        block = _change(own[0].attained_at[0], others[0].attained_at[0], masses, *change)
+        drawn = _change(own[1][0][:, None], others[1][0][:, None], masses, *change).sum()
+        blocks.append(block + drawn * joint.table)
+
     for s in range(most.value.shape[1]):
         below, above = extreme_averages(known, most.value, least.value, s)
         highest, lowest = float(most.value[0, s]), float(least.value[0, s])
         if highest - price * below.value[0] > tolerance * (highest + price * below.value[0]):
-            blocks.append(_change(most.attained_at[0], least.attained_at[0], below.attained_at[0], s, 1.0, -price))
+            cut((most, up), (least, down), below.attained_at[0], s, 1.0, -price)
         if above.value[0] - price * lowest > tolerance * (above.value[0] + price * lowest):
-            blocks.append(_change(least.attained_at[0], most.attained_at[0], above.attained_at[0], s, -price, 1.0))
+            cut((least, down), (most, up), above.attained_at[0], s, -price, 1.0)
     return _over_letters(joint, np.array(blocks).reshape(-1, *joint.table.shape))
 
 

@@ -102,13 +102,22 @@ class IntervalSet(UncertaintySet):
         most, least = (Extreme(one.value, one.attained_at, np.zeros_like(one.value)) for one in found)
         return most, least
 
-    def told(self, rows: Floats) -> tuple[Floats, Floats]:
-        """A share `unmet` of a secret may be drawn from the law of all outputs, that of the estimate (theory 5.1)."""
-        most, least = super().told(rows)
-        if self.limits.unmet is None:
-            return most, least
-        share, drawn = self.limits.unmet / ONE, (rows * self.estimate).sum(axis=(-2, -1))[..., None]
-        return np.maximum(most, most + share * (drawn - most)), np.minimum(least, least + share * (drawn - least))
+    def drawn(self, rows: Floats) -> tuple[Extreme, Extreme, Floats, Floats]:
+        """The same as `ranges`, but a share `unmet` of a secret is drawn from the law of all outputs, that of the
+        estimate, where this is worse (theory 5.1): how much of each extreme that is, and what is left of its law."""
+        most, least = self.ranges(rows)
+        law = (rows * self.estimate).sum(axis=(-2, -1))[..., None]
+        up, down = (np.where(worse, self.unmet, 0.0) for worse in (law > most.value, law < least.value))
+        return self._mixed(most, law, up), self._mixed(least, law, down), up, down
+
+    @property
+    def unmet(self) -> Floats:
+        """At most what share of each secret has letters that were never met."""
+        return np.zeros(len(self.estimate)) if self.limits.unmet is None else self.limits.unmet / ONE
+
+    def _mixed(self, extreme: Extreme, law: Floats, share: Floats) -> Extreme:
+        value = extreme.value + share * (law - extreme.value)
+        return Extreme(value, (1 - share)[..., None] * extreme.attained_at, extreme.rate)
 
     def contains(self, distribution: Floats, tolerance: float = 1e-9) -> np.ndarray[Any, np.dtype[np.bool_]]:
         cells = np.asarray(distribution, dtype=float)

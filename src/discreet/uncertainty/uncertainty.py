@@ -97,8 +97,14 @@ class UncertaintySet(ABC):
 
     def told(self, rows: Floats) -> tuple[Floats, Floats]:
         """The largest and the smallest P(y|s) that rows come to, letters that were never met included."""
-        most, least = self.ranges(rows)
+        most, least, _, _ = self.drawn(rows)
         return most.value, least.value
+
+    def drawn(self, rows: Floats) -> tuple[Extreme, Extreme, Floats, Floats]:
+        """`ranges`, and what share of each extreme is drawn from the law of all outputs instead: nothing, but where
+        letters were met (`IntervalSet`)."""
+        most, least = self.ranges(rows)
+        return most, least, np.zeros_like(most.value), np.zeros_like(least.value)
 
     @abstractmethod
     def contains(self, distribution: Floats, tolerance: float = 1e-9) -> np.ndarray[Any, np.dtype[np.bool_]]:
