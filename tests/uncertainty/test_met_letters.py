@@ -134,3 +134,20 @@ def test_what_a_row_misses_is_what_its_conditions_say(kind: Any, form: str) -> N
             assert (rows @ v).max(initial=-np.inf) == pytest.approx(missed if missed > 0 else -np.inf, rel=1e-9)
             found += known.drawn(joint.expand(v)[None])[2].any()
     assert found > 0
+
+
+def test_masses_are_those_of_people_whose_secret_was_met() -> None:
+    """Half of all have one secret, the others ten thousand more, nearly all of them alone in the sample."""
+    rng, stated, law = np.random.default_rng(9), dc.Confidence(0.8), np.r_[0.5, np.full(10_000, 0.5 / 10_000)]
+    outside = narrow = 0
+    for _ in range(40):
+        sizes = rng.multinomial(60, law)
+        met = sizes > 0
+        found = stated.met_intervals(np.column_stack([sizes[met], np.zeros(met.sum(), np.int64)]), (1,), masses=True)
+        low, high = found.masses
+        known = law[met] / law[met].sum()
+        outside += bool(((known < low - 1e-9) | (known > high + 1e-9)).any())
+        plain = upper_limit_met(60, int(sizes[0]), Fraction(1, 125), 0.8) / ONE  # the control: as if all had been met
+        narrow += bool(known[0] > plain)
+    assert outside == 0
+    assert narrow > 20

@@ -43,6 +43,8 @@ from discreet.uncertainty.uncertainty import BETWEEN_0_AND_1, SetWords, Uncertai
 
 UNMET_SHARE = Fraction(1, 5)
 """The part of β for the shares of people whose letter was never met."""
+MASSES_SHARE = Fraction(1, 5)
+"""The part of β for the masses of secrets that were met."""
 SIZES_SHARE = Fraction(1, 5)
 """The part of β for the unknown numbers of records when counts are noisy."""
 MOST_RECORDS = 1 << 23
@@ -133,20 +135,22 @@ class Confidence(Uncertainty):
         """Limits from counts[s, x1, …] where the letters of these columns were met, not declared (theory 5.1)."""
         table = counts.reshape(len(counts), -1)
         _check_size(table)
-        each = self.beta / (len(table) + (1 if masses else 0))
+        each = (1 - MASSES_SHARE if masses else 1) * self.beta / len(table)
         tail, unknown = (1 - UNMET_SHARE) * each / 2, UNMET_SHARE * each / len(columns)
         sizes = table.sum(axis=1)
         lower, upper = _met_limits(np.repeat(sizes, table.shape[1]), table.ravel(), tail)
         margins = [counts.sum(axis=tuple({*range(1, counts.ndim)} - {column})) for column in columns]
         unmet = [min(ONE, sum(unmet_share(one, s, unknown) for one in margins)) for s in range(len(table))]
-        rest = np.array([ONE - share for share in unmet], dtype=object)[:, None]
-        high = np.where(rest > 0, -(-upper.reshape(table.shape).astype(object) * ONE // np.maximum(rest, 1)), ONE)
-        high = np.minimum(high, ONE).astype(np.int64)
+        high = _among_known(upper.reshape(table.shape), np.array(unmet, dtype=object)[:, None])
         found = Intervals(lower.reshape(table.shape), high, table, unmet=np.array(unmet, dtype=np.int64))
         if not masses:
             return found
-        mass_lower, mass_upper = _met_limits(np.full(len(table), int(sizes.sum())), sizes, tail)
-        return replace(found, mass_lower=mass_lower, mass_upper=mass_upper)
+        shared = MASSES_SHARE * self.beta  # whatever the number of secrets met, which these counts decide
+        mass_lower, mass_upper = _met_limits(
+            np.full(len(table), int(sizes.sum())), sizes, (1 - UNMET_SHARE) * shared / 2
+        )
+        others = unmet_share(sizes[None, :], 0, UNMET_SHARE * shared)
+        return replace(found, mass_lower=mass_lower, mass_upper=_among_known(mass_upper, others))
 
     def tail(self, cells: int, secrets: int, *, noisy: bool, masses: bool) -> Fraction:
         """What each of the limits may cost."""
@@ -248,6 +252,12 @@ def _met_limits(sizes: Integers, counts: Integers, tail: Fraction) -> tuple[Inte
                 known[n, m] = low, upper_limit_met(n, m, tail, float(high_guess[i]))
             lower[i], upper[i] = known[n, m]
     return lower, upper
+
+
+def _among_known(upper: Integers, unmet: Any) -> Integers:
+    """u/(1 − r), rounded up: of those with a letter that was met, where at most a share r has others."""
+    rest = np.maximum(ONE - np.asarray(unmet, dtype=object), 1)
+    return np.asarray(np.minimum(-(-upper.astype(object) * ONE // rest), ONE)).astype(np.int64)
 
 
 def _mass_limits(
