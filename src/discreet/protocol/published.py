@@ -52,7 +52,9 @@ def public_protocol(protocol: Protocol, promise: Notion, given: tuple[Attribute,
 def public_strata(protocol: StratifiedProtocol, promise: Notion) -> StratifiedPublic:
     """The same for a protocol with given columns; the `promise` is that of all strata together."""
     found = {key: public_protocol(one, promise, protocol.given) for key, one in protocol.strata.items()}
-    each = {key: replace(one, protocol_digest=protocol.digest) for key, one in found.items()}
+    stated = any(one.records is not None for one in found.values())  # a law may be kept in some strata only
+    reveals = revealed(protocol.joint, protocol.first.source, counted=stated)
+    each = {key: replace(one, protocol_digest=protocol.digest, reveals=reveals) for key, one in found.items()}
     return StratifiedPublic(protocol.given, each, protocol.shares)
 
 
